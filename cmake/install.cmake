@@ -1,0 +1,1 @@
+# Install and export: written by the setup part.

@@ -1,0 +1,95 @@
+/// packet_layout: where the sections of a packet lie. include/bird/packet_format.md is the specification.
+///
+///   header         64 bytes
+///   segment table  32 bytes a segment
+///   index          u32: 4 bytes a slot | bitmap: one bit a tile | elias_fano
+///   starts         only bitmap + sign + systematic: one bit a slot, set where a tile's first slot is
+///   values         one region a segment: slots * tile elements as bits or values; dense: all elements
+///
+/// Every section starts at a multiple of 16 bytes and so do full value regions; regions of sign bits start
+/// at multiples of 4. All padding is zero. Offsets follow from the slot counts of the segment table.
+#pragma once
+
+#include "bird/packet.hpp"
+#include "elias_fano.cuh"
+
+namespace bird::rule {
+
+inline constexpr std::uint64_t section_alignment     = 16;
+inline constexpr std::uint64_t sign_region_alignment = 4;
+
+/// Largest number of tiles of a list: tile numbers are 32 bits and one value is kept free.
+inline constexpr std::uint64_t max_tiles = 0xFFFFFFFFULL - 1;
+
+BIRD_RULE bool has_starts(sampling how, values what, index names)
+{
+  return how == sampling::systematic && what == values::sign && names == index::bitmap;
+}
+
+BIRD_RULE std::uint64_t index_bytes(index names, std::uint64_t tile_count, std::uint64_t slot_count)
+{
+  switch (names) {
+    case index::u32:
+      return 4 * slot_count;
+    case index::bitmap:
+      return 8 * ceil_div(tile_count, 64);
+    case index::elias_fano:
+      return 8 * elias_fano{tile_count, slot_count}.words();
+  }
+  return 0;
+}
+
+BIRD_RULE std::uint64_t starts_bytes(sampling how, values what, index names, std::uint64_t slot_count)
+{
+  return has_starts(how, what, names) ? 8 * ceil_div(slot_count, 64) : 0;
+}
+
+/// Bytes of one stored element of a value region that is not sign bits.
+BIRD_RULE std::uint32_t stored_element_bytes(values what, segment_role role,
+                                             std::uint32_t tensor_element_bytes)
+{
+  return role != segment_role::dense && what == values::bf16 ? 2 : tensor_element_bytes;
+}
+
+/// Bytes of a segment's value region, padding to the next region included.
+/// `tile` is elements per slot: of a companion 1; `slots` are ignored for a dense segment.
+BIRD_RULE std::uint64_t region_bytes(values what, segment_role role, std::uint32_t tensor_element_bytes,
+                                     std::uint64_t count, std::uint64_t tile, std::uint64_t slots)
+{
+  if (role == segment_role::dense) {
+    return round_up(count * tensor_element_bytes, section_alignment);
+  }
+  if (what == values::sign) {
+    return round_up(ceil_div(slots * tile, 8), sign_region_alignment);
+  }
+  return round_up(slots * tile * stored_element_bytes(what, role, tensor_element_bytes), section_alignment);
+}
+
+/// Sign-bit regions leave the next region aligned to 4; one that follows and holds values starts at 16.
+BIRD_RULE std::uint64_t region_offset(std::uint64_t end_of_last, values what, segment_role role)
+{
+  return what == values::sign && role != segment_role::dense ? round_up(end_of_last, sign_region_alignment)
+                                                             : round_up(end_of_last, section_alignment);
+}
+
+/// One term of the checksum: position and content of a 32-bit word, mixed so that every bit matters
+/// (the finalizer of MurmurHash3 with 64 bits). The sum of all terms modulo 2^64 is independent of
+/// order, so a device can add them with atomics.
+BIRD_RULE std::uint64_t checksum_term(std::uint64_t position, std::uint32_t word)
+{
+  std::uint64_t x = position * 0x9E3779B97F4A7C15ULL + word + 1;
+  x ^= x >> 33;
+  x *= 0xFF51AFD7ED558CCDULL;
+  x ^= x >> 33;
+  x *= 0xC4CEB9FE1A85EC53ULL;
+  x ^= x >> 33;
+  return x;
+}
+
+/// The 32 bits of the header from the sum of terms.
+BIRD_RULE std::uint32_t checksum_fold(std::uint64_t sum)
+{
+  return static_cast<std::uint32_t>(sum) ^ static_cast<std::uint32_t>(sum >> 32);
+}
+
+}  // namespace bird::rule

@@ -8,8 +8,8 @@
 ///   lower  the l low bits of each number, one after the other      count * l bits
 ///
 /// Both parts start at a multiple of 8 bytes and their unused bits are zero. The size follows from
-/// (universe, count) alone, grows with count, and every number can be written by itself: number i
-/// touches upper bit (x_i >> l) + i and lower bits [i * l, (i + 1) * l).
+/// (universe, count) alone, and every number can be written by itself: number i touches upper bit
+/// (x_i >> l) + i and lower bits [i * l, (i + 1) * l).
 #pragma once
 
 #include "rule.cuh"
@@ -29,6 +29,13 @@ struct elias_fano {
   BIRD_RULE std::uint64_t upper_words() const { return ceil_div(upper_bits(), 64); }
   BIRD_RULE std::uint64_t lower_words() const { return ceil_div(count * low_bits(), 64); }
   BIRD_RULE std::uint64_t words() const { return upper_words() + lower_words(); }
+
+  /// What words() does not exceed for this count or a smaller one. The bits of both parts together grow
+  /// with count, but words() itself may fall by one when l does, because each part is padded.
+  BIRD_RULE std::uint64_t words_bound() const
+  {
+    return count == 0 ? 0 : ceil_div(upper_bits() + count * low_bits(), 64) + 1;
+  }
 
   /// Bit of the upper part that number `x`, the i-th, sets.
   BIRD_RULE std::uint64_t upper_position(std::uint64_t x, std::uint64_t i) const

@@ -21,9 +21,45 @@ inline constexpr std::uint64_t sign_region_alignment = 4;
 /// Largest number of tiles of a list: tile numbers are 32 bits and one value is kept free.
 inline constexpr std::uint64_t max_tiles = 0xFFFFFFFFULL - 1;
 
+/// Largest number of elements of a list. More than any memory holds, and small enough that no size that is
+/// computed from a segment table overflows 64 bits.
+inline constexpr std::uint64_t max_elements = 1ULL << 56;
+
+/// Elements per tile of a sampled segment; `tile` is the option, 0 for rows. A whole tensor as one row may
+/// exceed the 32 bits of segment_entry::tile, which the caller refuses.
+BIRD_RULE std::uint64_t segment_tile(std::uint32_t tile, std::uint32_t row, std::uint64_t count)
+{
+  if (tile != 0) {
+    return tile;
+  }
+  return row == 0 || row > count ? count : row;
+}
+
+/// Tiles of a sampled segment; the last one may be short.
+BIRD_RULE std::uint64_t tiles_of(std::uint64_t count, std::uint64_t tile)
+{
+  return count == 0 ? 0 : ceil_div(count, tile);
+}
+
+/// Slots of a sampled segment at the most: ceil(ratio * tiles), at least one, where the product is
+/// rounded to double first.
+BIRD_RULE std::uint64_t slots_of(double ratio, std::uint64_t tiles)
+{
+  double const product = ratio * static_cast<double>(tiles);
+  auto const floor     = static_cast<std::uint64_t>(product);
+  auto const slots     = floor + (static_cast<double>(floor) < product ? 1 : 0);
+  return slots == 0 && tiles != 0 ? 1 : (slots > tiles ? tiles : slots);
+}
+
+/// Only here may a tile have several slots; everywhere else slots name distinct tiles.
+BIRD_RULE bool repeats_tiles(sampling how, values what)
+{
+  return how == sampling::systematic && what == values::sign;
+}
+
 BIRD_RULE bool has_starts(sampling how, values what, index names)
 {
-  return how == sampling::systematic && what == values::sign && names == index::bitmap;
+  return repeats_tiles(how, what) && names == index::bitmap;
 }
 
 BIRD_RULE std::uint64_t index_bytes(index names, std::uint64_t tile_count, std::uint64_t slot_count)
@@ -39,6 +75,13 @@ BIRD_RULE std::uint64_t index_bytes(index names, std::uint64_t tile_count, std::
   return 0;
 }
 
+/// What index_bytes() does not exceed for this many slots or fewer.
+BIRD_RULE std::uint64_t index_bytes_bound(index names, std::uint64_t tile_count, std::uint64_t slot_count)
+{
+  return names == index::elias_fano ? 8 * elias_fano{tile_count, slot_count}.words_bound()
+                                    : index_bytes(names, tile_count, slot_count);
+}
+
 BIRD_RULE std::uint64_t starts_bytes(sampling how, values what, index names, std::uint64_t slot_count)
 {
   return has_starts(how, what, names) ? 8 * ceil_div(slot_count, 64) : 0;
@@ -51,8 +94,14 @@ BIRD_RULE std::uint32_t stored_element_bytes(values what, segment_role role,
   return role != segment_role::dense && what == values::bf16 ? 2 : tensor_element_bytes;
 }
 
+/// Elements that a slot has in a segment's value region.
+BIRD_RULE std::uint64_t slot_elements(segment_role role, std::uint32_t tile)
+{
+  return role == segment_role::sampled ? tile : role == segment_role::companion ? 1 : 0;
+}
+
 /// Bytes of a segment's value region, padding to the next region included.
-/// `tile` is elements per slot: of a companion 1; `slots` are ignored for a dense segment.
+/// `tile` is elements per slot, from slot_elements(); `slots` are ignored for a dense segment.
 BIRD_RULE std::uint64_t region_bytes(values what, segment_role role, std::uint32_t tensor_element_bytes,
                                      std::uint64_t count, std::uint64_t tile, std::uint64_t slots)
 {

@@ -3,7 +3,7 @@
 ///   header         64 bytes
 ///   segment table  32 bytes a segment
 ///   index          u32: 4 bytes a slot | bitmap: one bit a tile | elias_fano
-///   starts         only bitmap + sign + systematic: one bit a slot, set where a tile's first slot is
+///   starts         only bitmap + systematic: one bit a slot, set where a tile's first slot is
 ///   values         one region a segment: slots * tile elements as bits or values; dense: all elements
 ///
 /// Every section starts at a multiple of 16 bytes and so do full value regions; regions of sign bits start
@@ -25,14 +25,13 @@ inline constexpr std::uint64_t max_tiles = 0xFFFFFFFFULL - 1;
 /// computed from a segment table overflows 64 bits.
 inline constexpr std::uint64_t max_elements = 1ULL << 56;
 
-/// Elements per tile of a sampled segment; `tile` is the option, 0 for rows. A whole tensor as one row may
-/// exceed the 32 bits of segment_entry::tile, which the caller refuses.
+/// Elements per tile of a sampled segment; `tile` is the option, 0 for rows. Never more than the segment has,
+/// so that a short tensor does not pay for a long tile. A whole tensor as one row may exceed the 32 bits of
+/// segment_entry::tile, which the caller refuses.
 BIRD_RULE std::uint64_t segment_tile(std::uint32_t tile, std::uint32_t row, std::uint64_t count)
 {
-  if (tile != 0) {
-    return tile;
-  }
-  return row == 0 || row > count ? count : row;
+  std::uint64_t const wanted = tile != 0 ? tile : row;
+  return wanted == 0 || wanted > count ? count : wanted;
 }
 
 /// Tiles of a sampled segment; the last one may be short.
@@ -52,15 +51,9 @@ BIRD_RULE std::uint64_t slots_of(double ratio, std::uint64_t tiles)
 }
 
 /// Only here may a tile have several slots; everywhere else slots name distinct tiles.
-BIRD_RULE bool repeats_tiles(sampling how, values what)
-{
-  return how == sampling::systematic && what == values::sign;
-}
+BIRD_RULE bool repeats_tiles(sampling how) { return how == sampling::systematic; }
 
-BIRD_RULE bool has_starts(sampling how, values what, index names)
-{
-  return repeats_tiles(how, what) && names == index::bitmap;
-}
+BIRD_RULE bool has_starts(sampling how, index names) { return repeats_tiles(how) && names == index::bitmap; }
 
 BIRD_RULE std::uint64_t index_bytes(index names, std::uint64_t tile_count, std::uint64_t slot_count)
 {
@@ -82,9 +75,9 @@ BIRD_RULE std::uint64_t index_bytes_bound(index names, std::uint64_t tile_count,
                                     : index_bytes(names, tile_count, slot_count);
 }
 
-BIRD_RULE std::uint64_t starts_bytes(sampling how, values what, index names, std::uint64_t slot_count)
+BIRD_RULE std::uint64_t starts_bytes(sampling how, index names, std::uint64_t slot_count)
 {
-  return has_starts(how, what, names) ? 8 * ceil_div(slot_count, 64) : 0;
+  return has_starts(how, names) ? 8 * ceil_div(slot_count, 64) : 0;
 }
 
 /// Bytes of one stored element of a value region that is not sign bits.

@@ -46,14 +46,14 @@ typedef struct bird_config {
   size_t size;    /* sizeof(bird_config) of the caller */
   uint32_t magic; /* BIRD_CONFIG_MAGIC */
   uint32_t version;
-  int32_t sampling;  /* bird_sampling */
-  int32_t values;    /* bird_values */
-  int32_t index;     /* bird_index */
-  int32_t norm;      /* bird_norm */
-  uint32_t tile;     /* elements per tile; 0: rows */
-  uint32_t reserved; /* 0 */
-  double ratio;      /* 0 < ratio <= 1 */
-  double gamma;      /* bi_random only */
+  int32_t sampling; /* bird_sampling */
+  int32_t values;   /* bird_values */
+  int32_t index;    /* bird_index */
+  int32_t norm;     /* bird_norm */
+  uint32_t tile;    /* elements per tile; 0: rows */
+  uint32_t blind;   /* uniform only: 1 reads kept tiles alone; else 0 */
+  double ratio;     /* 0 < ratio <= 1 */
+  double gamma;     /* bi_random only */
 } bird_config;
 
 #define BIRD_CONFIG_MAGIC 0x62697264u

@@ -6,20 +6,21 @@
 ///   sbc      sparse binary compression: of each array, the k largest or the k smallest elements, whichever
 ///            have the larger mean, sent as positions and that one mean; the rest is kept
 ///
-/// Messages (little-endian; k = ceil(ratio * n), at least 1):
+/// Messages, little-endian, k = ceil(ratio * n) and at least 1:
 ///
-///   topk*    [ tag 4 | n 4 | k 4 | scale 4 ] [ Elias-Fano index, 8 * words ] [ k values, fp16 ]
-///   randomk  [ tag 4 | n 4 | k 4 | scale 4 | seed 8 | step 4 | tensor id 4 ] [ k values, fp16 ]
-///   sbc      [ tag 4 | n 4 | arrays 4 | rice bytes 4 ] [ k 4 | signed mean 4 ] per array [ Rice-coded gaps ]
+///   topk*    [ kind 4 | n 4 | k 4 | factor 4 ] [ Elias-Fano index, 8 * words ] [ k values, fp16 ]
+///   randomk  [ kind 4 | n 4 | k 4 | factor 4 ] [ seed 8 | step 4 | tensor id 4 ] [ k values, fp16 ]
+///   sbc      [ kind 4 | n 4 | arrays 4 | 0 4 ] [ k 4 | signed mean 4 ] per array [ Rice-coded gaps ]
 ///
-/// `scale` is a power of two that brings the largest value near the top of fp16's range, so that a value
-/// is off by at most 2^-11 of itself, or by 2^-39 of the largest; topk_ef's residual takes that error up.
+/// `factor` is a power of two that brings the largest value near the top of fp16's range, so that a value
+/// is off by at most 2^-11 of itself or 2^-39 of the largest; topk_ef's residual takes that error up.
+/// Zeros are never sent: an update with fewer than k other elements makes a shorter message (not randomk).
 /// randomk sends no index: both ends draw the same positions from the key. sbc codes the gaps between
-/// positions with 2^b* as the divisor, b* = 1 + floor(log2(log(golden ratio - 1) / log(1 - k/n))), which is
-/// the best one for positions at random (Sattler et al., "Sparse binary compression", 2018, section 3.4).
+/// positions with the divisor that is best for positions at random (Sattler, Wiedemann, Mueller, Samek:
+/// "Sparse binary compression", 2018, section III).
 ///
-/// Non-finite updates are not hidden: any Inf or NaN makes the message one that decodes to NaN in its
-/// first element, and a residual leaves it out.
+/// A non-finite update is not hidden: an Inf or NaN anywhere makes a bare header that decodes to NaN in
+/// the first element, and the residual stays as it was.
 #pragma once
 
 #include <memory>

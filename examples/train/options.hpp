@@ -18,16 +18,24 @@ enum class synchronization {
 };
 /// How updates are coded. All but dense and bird are the peers that bird is compared with.
 enum class method { dense, bird, topk, topk_ef, randomk, sbc };
+/// What a sender of method bird remembers of what it did not send (compressor.hpp, feedback).
+enum class error_feedback {
+  none,
+  residual,  ///< 4 bytes a parameter
+  momentum,  ///< residual and velocity, 8 bytes a parameter: momentum is applied before coding
+};
 
 [[nodiscard]] char const* to_string(model value);
 [[nodiscard]] char const* to_string(synchronization value);
 [[nodiscard]] char const* to_string(method value);
+[[nodiscard]] char const* to_string(error_feedback value);
 
 struct train_options {
   trainer::model model     = model::lenet5;
   trainer::method method   = method::bird;
-  std::string preset       = "tile";  ///< name of the preset that `codec` started from
+  std::string preset       = "tile";  ///< name of the preset that `codec` and `feedback` started from
   compressor_options codec = {};      ///< method bird; `codec.ratio` is also the peers' ratio
+  error_feedback feedback  = error_feedback::none;  ///< method bird
   std::optional<double> reply_ratio;  ///< ratio of the server's reply; absent: the method's default
   bool companion_bias = false;        ///< codecs of rows: biases ride on their rows instead of dense
   bool dense_reply    = false;        ///< the server replies uncompressed
@@ -53,6 +61,10 @@ struct train_options {
   std::filesystem::path output = "report";
   std::filesystem::path dump_gradients;  ///< empty: none
 };
+
+/// Sets preset, codec and feedback to those of a preset of the library.
+/// @throws invalid_argument naming an unknown preset
+void apply_preset(train_options& options, std::string const& name);
 
 /// Checks every field on its own and all combinations that the trainer itself rules out.
 /// @throws invalid_argument with one line that names the option and its value

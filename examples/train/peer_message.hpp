@@ -103,9 +103,8 @@ class rice_reader {
   std::size_t at_ = 0;
 };
 
-/// The exponent b of the divisor: the rule of sparse binary compression (2018), 1 + floor(log2(log(phi - 1) /
-/// log(1 - p))) at p = count / universe, with log(1 - p) = -p and log(phi - 1) = -0.4812, so that both ends
-/// round alike.
+/// The exponent b of the divisor. Sparse binary compression takes 1 + floor(log2(log(phi - 1) / log(1 - p)))
+/// at p = count / universe; here log(1 - p) is -p and log(phi - 1) is -0.4812, so that both ends round alike.
 [[nodiscard]] std::uint32_t rice_exponent(std::size_t count, std::size_t universe);
 
 }  // namespace bird::trainer

@@ -4,7 +4,7 @@
 ///   stage 2  of B survivors, a uniformly random subset of K        if B > K; m = min(B, K) remain
 ///
 /// Every survivor of both stands for B / m of its kind, so that E[B / m; j kept] = q_j exactly. Stage 2 keeps
-/// the K survivors with the smallest random words (ties: lowest tile), which is a uniform subset. Sources:
+/// the K survivors with the smallest random words (ties: the lower tile), which is a uniform subset. Sources:
 /// the authors' 2022 prototype for the two stages and the factor B / m, BIRD's abstract for the L1 norm;
 /// gamma is a reconstruction, since BIRD+ has no public code.
 #pragma once
@@ -25,12 +25,5 @@ BIRD_RULE std::uint64_t survival_threshold(float norm, float largest, double gam
   auto const scaled   = static_cast<std::uint64_t>(chance * 4294967296.0);
   return norm == largest ? std::uint64_t{1} << 32 : scaled == 0 ? 1 : scaled;
 }
-
-/// Which survivors stage 2 keeps: those whose word is below `threshold`, and the first `ties` that equal it.
-struct thinning {
-  std::uint64_t threshold;  ///< 2^32: keep all
-  std::uint64_t ties;
-};
-inline constexpr thinning keep_all{std::uint64_t{1} << 32, 0};
 
 }  // namespace bird::rule

@@ -137,6 +137,12 @@ BIRD_RULE T narrow_saturating(float value)
   return narrow_to<T>::from(value > limit ? limit : value < -limit ? -limit : value);
 }
 
+/// A double as a float; one beyond the range becomes the largest float, a NaN stays.
+BIRD_RULE float to_finite_float(double sum)
+{
+  return sum > static_cast<double>(largest_float) ? largest_float : static_cast<float>(sum);
+}
+
 /// 2^exponent for exponents from -1022 to 1023, exactly.
 BIRD_RULE double power_of_two(int exponent)
 {

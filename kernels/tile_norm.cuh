@@ -52,12 +52,6 @@ BIRD_RULE Sum chunk_sum(T const* elements, std::uint32_t count)
   return reduce_lanes(lanes);
 }
 
-/// A float from a sum in double; one beyond the range becomes the largest float, a NaN stays.
-BIRD_RULE float saturate(double sum)
-{
-  return sum > static_cast<double>(largest_float) ? largest_float : static_cast<float>(sum);
-}
-
 template <class T>
 BIRD_RULE bool has_non_finite(T const* elements, std::uint64_t count)
 {
@@ -85,12 +79,12 @@ BIRD_RULE tile_norm finish_norm(norm kind, double sum, T const* elements, std::u
   }
   if (kind == norm::l2) {
 #if defined(__CUDA_ARCH__)
-    return {saturate(__dsqrt_rn(sum)), false};
+    return {to_finite_float(__dsqrt_rn(sum)), false};
 #else
-    return {saturate(__builtin_sqrt(sum)), false};
+    return {to_finite_float(__builtin_sqrt(sum)), false};
 #endif
   }
-  return {saturate(sum), false};
+  return {to_finite_float(sum), false};
 }
 
 /// The specification, one tile at a time.

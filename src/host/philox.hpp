@@ -8,7 +8,7 @@ namespace bird::host {
 
 /// Fills `words` with the words of successive blocks, as rule::draw_block gives them.
 /// `words.size()` is a multiple of 4.
-void philox_fill(rule::philox_key key, std::uint32_t segment, rule::purpose what,
-                 std::uint64_t first_block, span<std::uint32_t> words);
+void philox_fill(rule::philox_key key, std::uint32_t segment, rule::purpose what, std::uint64_t first_block,
+                 span<std::uint32_t> words);
 
 }  // namespace bird::host

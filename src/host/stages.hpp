@@ -45,17 +45,19 @@ struct slot {
 struct segment_sample {
   std::uint64_t first_slot = 0;
   std::uint32_t slots      = 0;
-  float scale              = 1.0F;    ///< as in segment_entry
-  double companion_factor  = 0;       ///< sign: sum |b| of a companion times this is its magnitude
+  float scale              = 1.0F;  ///< as in segment_entry
+  double companion_factor  = 0;     ///< sign: sum |b| of a companion times this is its magnitude
+  double largest_value     = 0;  ///< full: bound of the values to be stored, 0 if they are the tensor's own
   bool non_finite          = false;
 };
 
 /// Buffers inside the caller's scratch.
 struct scratch_view {
-  float* norms;                   ///< one a tile; null when tiles are single elements or nothing asks for norms
-  slot* slots;                    ///< capacity of the plan
-  float* candidate_norms;         ///< uniform: norms of the drawn tiles, one a slot of the largest segment
-  std::uint64_t* chunks;          ///< three a chunk of the largest segment
+  float* norms;              ///< one a tile; null when tiles are single elements or nothing asks for norms
+  slot* slots;               ///< capacity of the plan
+  float* candidate_norms;    ///< uniform: norms of the drawn tiles, one a slot of the largest segment
+  std::uint64_t* survivors;  ///< bi_random: one a tile of the largest segment
+  std::uint64_t* chunks;     ///< two a chunk of the largest segment
 };
 
 inline constexpr std::uint64_t sample_chunk_tiles = 2048;  ///< 16 KiB of weights, half an L1 cache

@@ -1,0 +1,38 @@
+/// values: what a kept tile's elements become on the wire, and back.
+///
+///   sign   one bit; decoded +-magnitude(scale, items), scale = norm that one slot carries
+///   full   x * multiplier / scale; decoded stored * scale, scale = a power of two
+#pragma once
+
+#include "bird/packet.hpp"
+#include "real.cuh"
+
+namespace bird::rule {
+
+/// Magnitude of each of the `items` elements of a sign-coded tile whose norm is to be `scale`.
+BIRD_RULE float sign_magnitude(norm kind, float scale, std::uint32_t items)
+{
+  if (kind == norm::l1) {
+    return scale / static_cast<float>(items);
+  }
+#if defined(__CUDA_ARCH__)
+  return scale / __fsqrt_rn(static_cast<float>(items));
+#else
+  return scale / __builtin_sqrtf(static_cast<float>(items));
+#endif
+}
+
+/// The least power of two, at least 1, that brings values up to `largest_value` into half the range of a
+/// stored type. 1 for nearly every gradient; more where fp16 would overflow.
+template <class Stored>
+BIRD_RULE float value_scale(double largest_value)
+{
+  float scale = 1.0F;
+  while (largest_value > 0.5 * static_cast<double>(largest<Stored>()) * static_cast<double>(scale) &&
+         scale < 1.0e38F) {
+    scale *= 2;
+  }
+  return scale;
+}
+
+}  // namespace bird::rule

@@ -1,15 +1,20 @@
 # bird_compile_options: how every target of the project is compiled. Not exported.
 add_library(bird_compile_options INTERFACE)
-target_compile_options(
-  bird_compile_options
-  INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
-            # Host and device must round alike: a * b + c is two roundings everywhere.
-            -ffp-contract=off)
+
+set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor)
+# Host and device must round alike: a * b + c is two roundings everywhere.
+set(cxx_options ${warnings} -ffp-contract=off)
+# nvcc hands the host half to g++, where -Wpedantic would trip over the line marks that nvcc writes.
+set(cuda_options -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
 if(BIRD_WARNINGS_AS_ERRORS)
-  target_compile_options(bird_compile_options INTERFACE -Werror)
+  list(APPEND cxx_options -Werror)
+  list(APPEND cuda_options -Werror=all-warnings)
 endif()
+target_compile_options(bird_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_options}>"
+                                                      "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
+
 if(BIRD_SANITIZE)
-  target_compile_options(bird_compile_options INTERFACE -fsanitize=${BIRD_SANITIZE} -fno-omit-frame-pointer
-                                                        -fno-sanitize-recover=all)
+  set(sanitize -fsanitize=${BIRD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(bird_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
   target_link_options(bird_compile_options INTERFACE -fsanitize=${BIRD_SANITIZE})
 endif()

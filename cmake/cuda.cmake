@@ -1,23 +1,40 @@
-# Finds nvcc. Sets BIRD_HAVE_CUDA; a host-only build is complete without it.
+# Finds nvcc as BIRD_CUDA asks: AUTO (if it is there), ON (or fail), OFF. Sets BIRD_HAVE_CUDA.
+# A host-only build is complete without it.
 set(BIRD_HAVE_CUDA OFF)
+set(why_not "BIRD_CUDA=OFF")
+
+if(NOT BIRD_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "BIRD_CUDA is '${BIRD_CUDA}'; it may be AUTO, ON or OFF.")
+endif()
+
 if(NOT BIRD_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100) # `native` fails where there is no GPU
+    # `native` fails where there is no GPU; sm_100 is known to nvcc since 12.8.
+    set(architectures_given ${CMAKE_CUDA_ARCHITECTURES})
+    if(NOT architectures_given)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real)
     endif()
     enable_language(CUDA)
-    find_package(CUDAToolkit REQUIRED)
+    if(NOT architectures_given)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real)
+      if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+        list(APPEND CMAKE_CUDA_ARCHITECTURES 100)
+      endif()
+    endif()
     set(CMAKE_CUDA_STANDARD 17)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(BIRD_HAVE_CUDA ON)
   elseif(BIRD_CUDA STREQUAL "ON")
     message(FATAL_ERROR "BIRD_CUDA=ON, but no CUDA compiler was found. Put nvcc on PATH or set BIRD_CUDA=OFF.")
+  else()
+    set(why_not "no CUDA compiler was found")
   endif()
 endif()
+
 if(BIRD_HAVE_CUDA)
-  message(STATUS "bird: CUDA ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+  message(STATUS "bird: CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
 else()
-  message(STATUS "bird: host only (no CUDA compiler, or BIRD_CUDA=OFF)")
+  message(STATUS "bird: host only (${why_not})")
 endif()

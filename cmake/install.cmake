@@ -17,9 +17,6 @@ foreach(kind shared static)
     NAMESPACE bird::
     DESTINATION ${package_dir})
 endforeach()
-if(TARGET bird)
-  install(TARGETS bird)
-endif()
 
 configure_package_config_file(cmake/bird_cuda-config.cmake.in ${PROJECT_BINARY_DIR}/bird_cuda-config.cmake
                               INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)

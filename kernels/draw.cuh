@@ -45,12 +45,13 @@ BIRD_RULE std::uint32_t draw(philox_key key, std::uint32_t segment, purpose what
   return draw_block(key, segment, what, number / 4).word[number % 4];
 }
 
-/// Bit of a zero element: element `offset` of tile `tile` of the list. A tile's bits come in blocks of 128,
-/// and tiles have blocks of their own, so no two elements of a packet share one.
-BIRD_RULE std::uint32_t zero_sign_bit(philox_key key, std::uint32_t tile, std::uint32_t offset)
+/// Bit of a zero element: element `offset` of tile `tile` of a segment. A tile's bits come in blocks of 128,
+/// and tiles and segments have blocks of their own, so no two elements of a packet share one.
+BIRD_RULE std::uint32_t zero_sign_bit(philox_key key, std::uint32_t segment, std::uint32_t tile,
+                                      std::uint32_t offset)
 {
   philox_block const block =
-    philox({{offset / 128, tile, 0xFFFFFFFFU, static_cast<std::uint32_t>(purpose::zero_sign)}}, key);
+    philox({{offset / 128, tile, segment, static_cast<std::uint32_t>(purpose::zero_sign)}}, key);
   return block.word[(offset / 32) % 4] >> (offset % 32) & 1U;
 }
 

@@ -18,21 +18,24 @@ struct philox_key {
   std::uint32_t word[2];
 };
 
-inline constexpr std::uint32_t philox_multiplier[2] = {0xD2511F53U, 0xCD9E8D57U};
-inline constexpr std::uint32_t philox_weyl[2]       = {0x9E3779B9U, 0xBB67AE85U};
-inline constexpr int philox_rounds                  = 10;
+// Scalars, since a constexpr array of a namespace has no storage on a device.
+inline constexpr std::uint32_t philox_multiplier_0 = 0xD2511F53U;
+inline constexpr std::uint32_t philox_multiplier_1 = 0xCD9E8D57U;
+inline constexpr std::uint32_t philox_weyl_0       = 0x9E3779B9U;
+inline constexpr std::uint32_t philox_weyl_1       = 0xBB67AE85U;
+inline constexpr int philox_rounds                 = 10;
 
 BIRD_RULE philox_block philox(philox_block counter, philox_key key)
 {
   for (int round = 0; round < philox_rounds; ++round) {
-    auto const left  = static_cast<std::uint64_t>(philox_multiplier[0]) * counter.word[0];
-    auto const right = static_cast<std::uint64_t>(philox_multiplier[1]) * counter.word[2];
+    auto const left  = static_cast<std::uint64_t>(philox_multiplier_0) * counter.word[0];
+    auto const right = static_cast<std::uint64_t>(philox_multiplier_1) * counter.word[2];
     counter          = {{static_cast<std::uint32_t>(right >> 32) ^ counter.word[1] ^ key.word[0],
                          static_cast<std::uint32_t>(right),
                          static_cast<std::uint32_t>(left >> 32) ^ counter.word[3] ^ key.word[1],
                          static_cast<std::uint32_t>(left)}};
-    key.word[0] += philox_weyl[0];
-    key.word[1] += philox_weyl[1];
+    key.word[0] += philox_weyl_0;
+    key.word[1] += philox_weyl_1;
   }
   return counter;
 }

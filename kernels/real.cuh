@@ -43,9 +43,10 @@ BIRD_RULE float float_of(std::uint32_t bits)
 #endif
 }
 
-inline constexpr std::uint32_t sign_mask     = 0x80000000U;
-inline constexpr std::uint32_t infinity_bits = 0x7F800000U;
-inline constexpr float largest_float         = 3.40282346638528859812e38F;
+inline constexpr std::uint32_t sign_mask      = 0x80000000U;
+inline constexpr std::uint32_t infinity_bits  = 0x7F800000U;
+inline constexpr std::uint32_t quiet_nan_bits = 0x7FC00000U;
+inline constexpr float largest_float          = 3.40282346638528859812e38F;
 
 BIRD_RULE bool is_finite(float value) { return (bits_of(value) & ~sign_mask) < infinity_bits; }
 BIRD_RULE float magnitude(float value) { return float_of(bits_of(value) & ~sign_mask); }

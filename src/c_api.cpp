@@ -92,8 +92,8 @@ bird::compressor_options options_of(bird_config const* config)
                              "; this library does not know the option there, so it must be 0"};
     }
   }
-  if (config->blind != 0) {
-    throw invalid_argument{"config.blind is " + std::to_string(config->blind) + "; it must be 0"};
+  if (config->blind > 1) {
+    throw invalid_argument{"config.blind is " + std::to_string(config->blind) + "; it must be 0 or 1"};
   }
   bird::compressor_options options;
   options.sampling = code<bird::sampling>(config->sampling, 4, "config.sampling");
@@ -103,6 +103,7 @@ bird::compressor_options options_of(bird_config const* config)
   options.tile     = config->tile;
   options.ratio    = config->ratio;
   options.gamma    = config->gamma;
+  options.blind    = config->blind != 0;
   return options;
 }
 

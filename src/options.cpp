@@ -69,6 +69,16 @@ void validate(compressor_options const& options)
   if (!(options.gamma > 0 && options.gamma <= largest_gamma)) {
     refuse("gamma", options.gamma, "above 0 and at most 16");
   }
+  if (options.gamma != 1 && options.sampling != sampling::bi_random) {
+    refuse("gamma", options.gamma, "1 unless sampling is bi_random");
+  }
+  // The values are divided by the probability (a / max a)^gamma; above 1 its variance has no bound.
+  if (options.gamma > 1 && options.values != values::sign) {
+    refuse("gamma", options.gamma, "at most 1 unless values is sign");
+  }
+  if (options.blind && options.sampling != sampling::uniform) {
+    refuse("blind", "true", "false unless sampling is uniform");
+  }
 }
 
 double noise_adjusted_learning_rate(double lr_dense, double omega, int workers)

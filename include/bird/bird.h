@@ -10,14 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bird/api.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__GNUC__)
-#define BIRD_API __attribute__((visibility("default")))
-#else
-#define BIRD_API
 #endif
 
 typedef enum bird_result {

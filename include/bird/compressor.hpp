@@ -18,13 +18,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "bird/api.h"
 #include "bird/error.hpp"
 #include "bird/packet.hpp"
 #include "bird/span.hpp"
 #include "bird/stream.hpp"
 #include "bird/tensor.hpp"
 
-namespace bird {
+namespace BIRD_API bird {
 
 /// Everything that may be chosen. The defaults are the preset "tile".
 struct compressor_options {
@@ -34,7 +35,12 @@ struct compressor_options {
   bird::norm norm         = norm::l1;
   std::uint32_t tile      = 8;    ///< elements per tile; 0: a tile is a row (const_tensor_view::row)
   double ratio            = 0.1;  ///< share of each segment's tiles that is kept, 0 < ratio <= 1
-  double gamma = 1.0;  ///< bi_random: tile j survives stage 1 with (a_j / max a)^gamma; 0 < gamma <= 16
+  /// bi_random: tile j survives stage 1 with (a_j / max a)^gamma, 0 < gamma <= 16; with values that are not
+  /// signs gamma <= 1, since the variance of a / q is unbounded above.
+  double gamma = 1.0;
+  /// uniform: never look at a tile that is not kept. Fastest there is, but an Inf or NaN elsewhere goes
+  /// unseen.
+  bool blind = false;
 };
 
 /// The presets of the documentation: "tile", "sign1", "paper", "block".

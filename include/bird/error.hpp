@@ -7,7 +7,9 @@
 
 #include <stdexcept>
 
-namespace bird {
+#include "bird/api.h"
+
+namespace BIRD_API bird {
 
 /// The caller passed a value that the call cannot take.
 struct invalid_argument : std::invalid_argument {

@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bird/api.h"
 #include "bird/error.hpp"
 #include "bird/span.hpp"
 #include "bird/tensor.hpp"
 
-namespace bird {
+namespace BIRD_API bird {
 
 /// How tiles are chosen; also the code in the header.
 enum class sampling : std::uint8_t {

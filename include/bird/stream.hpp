@@ -1,9 +1,11 @@
 /// Where a call's work is enqueued. Always the last argument, and never defaulted.
 #pragma once
 
+#include "bird/api.h"
+
 struct CUstream_st;  // cudaStream_t is a pointer to it; no CUDA header is needed to name one
 
-namespace bird {
+namespace BIRD_API bird {
 
 /// A CUDA stream, or the calling thread for tensors in host memory.
 class stream_ref {

@@ -7,9 +7,10 @@
 
 #include <cstdint>
 
+#include "bird/api.h"
 #include "bird/span.hpp"
 
-namespace bird {
+namespace BIRD_API bird {
 
 /// Element type of a tensor; also the code that stands in a packet's header.
 enum class dtype : std::uint8_t { float32 = 1, float16 = 2, bfloat16 = 3 };

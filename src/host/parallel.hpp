@@ -1,6 +1,8 @@
 /// OpenMP as the stages use it, with arithmetic that does not depend on the caller's settings.
 #pragma once
 
+#include <omp.h>
+
 #include <cfenv>
 #include <cstdint>
 
@@ -43,6 +45,23 @@ void parallel_for(std::uint64_t items, bool many, Body const& body)
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(items); ++i) {
       body(static_cast<std::uint64_t>(i));
     }
+  }
+}
+
+/// Calls body(begin, end) for contiguous stretches that cover [0, items), one a thread.
+template <class Body>
+void parallel_ranges(std::uint64_t items, bool many, Body const& body)
+{
+  if (!many || items < 2) {
+    body(std::uint64_t{0}, items);
+    return;
+  }
+#pragma omp parallel
+  {
+    default_arithmetic const settings;
+    auto const threads = static_cast<std::uint64_t>(omp_get_num_threads());
+    auto const thread  = static_cast<std::uint64_t>(omp_get_thread_num());
+    body(items * thread / threads, items * (thread + 1) / threads);
   }
 }
 

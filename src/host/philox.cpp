@@ -65,8 +65,8 @@ std::uint64_t fill_whole_groups(rule::philox_key key, std::uint32_t segment, std
                                 std::uint64_t first_block, std::uint64_t blocks, std::uint32_t* words)
 {
   lanes32 const d;
-  auto const m0                   = hn::Set(d, rule::philox_multiplier[0]);
-  auto const m1                   = hn::Set(d, rule::philox_multiplier[1]);
+  auto const m0                   = hn::Set(d, rule::philox_multiplier_0);
+  auto const m1                   = hn::Set(d, rule::philox_multiplier_1);
   constexpr std::uint64_t at_once = 2 * blocks_per_vector;
 
   std::uint64_t done = 0;
@@ -82,8 +82,8 @@ std::uint64_t fill_whole_groups(rule::philox_key key, std::uint32_t segment, std
     for (int round = 0; round < rule::philox_rounds; ++round) {
       round_of(a, key0, key1, m0, m1);
       round_of(b, key0, key1, m0, m1);
-      key0 = hn::Add(key0, hn::Set(d, rule::philox_weyl[0]));
-      key1 = hn::Add(key1, hn::Set(d, rule::philox_weyl[1]));
+      key0 = hn::Add(key0, hn::Set(d, rule::philox_weyl_0));
+      key1 = hn::Add(key1, hn::Set(d, rule::philox_weyl_1));
     }
     store(a, words + 4 * done);
     store(b, words + 4 * (done + blocks_per_vector));

@@ -45,7 +45,7 @@ float stored_scale(list_plan const& plan, values what, double largest_value)
   if (what == values::bf16) {
     return rule::value_scale<rule::bfloat16>(largest_value);
   }
-  return dispatch(plan.type,
+  return dispatch(plan.wire,
                   [&](auto tag) { return rule::value_scale<typename decltype(tag)::type>(largest_value); });
 }
 

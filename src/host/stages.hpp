@@ -6,34 +6,11 @@
 /// which thread takes them, so any thread count gives the same bits.
 #pragma once
 
-#include <vector>
-
 #include "bird/compressor.hpp"
 #include "draw.cuh"
+#include "list_plan.hpp"
 
 namespace bird::host {
-
-/// One tensor of the list, laid out.
-struct segment_plan {
-  void const* data;
-  segment_role role;
-  std::uint32_t number;      ///< in the list; a companion draws nothing, so only sampled ones use it
-  std::uint32_t parent;      ///< companion: number of the segment whose tiles it rides on
-  std::uint64_t count;       ///< elements
-  std::uint64_t tile;        ///< elements per tile; 0 unless sampled
-  std::uint64_t tiles;       ///< 0 unless sampled
-  std::uint64_t first_tile;  ///< of this segment among all tiles of the list
-  std::uint64_t slots;       ///< K: the most that it may keep
-};
-
-/// A list of tensors, laid out; pointers are those of the caller.
-struct list_plan {
-  std::vector<segment_plan> segments;
-  dtype type             = dtype::float32;
-  std::uint64_t elements = 0;
-  std::uint64_t tiles    = 0;
-  std::uint64_t slots    = 0;  ///< capacity
-};
 
 /// One draw of a tile.
 struct slot {
@@ -80,7 +57,7 @@ std::uint64_t sample(list_plan const& plan, compressor_options const& options, r
                      span<norm_summary const> summaries, scratch_view const& scratch,
                      span<segment_sample> samples);
 
-/// Noise of a sample, as sums over what was kept.
+/// Noise of a sample, as sums over what was kept of the sampled segments.
 struct noise_estimate {
   double energy = 0;  ///< of |g|^2
   double error  = 0;  ///< of E |decoded - g|^2
@@ -100,10 +77,11 @@ void apply(span<packet_view const> packets, span<float const> weights, span<tens
 /// velocity = momentum * velocity + g; residual += velocity (or g). The residual is what is sent.
 void accumulate(list_plan const& plan, feedback const& memory);
 
-/// Takes what the packet carries out of the residual, and clears the velocity of every element sent.
+/// Takes what the packet carries out of the residual, and clears the velocity of every sampled element that
+/// was sent.
 void settle(packet_view const& packet, feedback const& memory);
 
-/// Sum of squares of all elements.
+/// Sum of squares of all elements of sampled segments.
 [[nodiscard]] double sum_of_squares(list_plan const& plan);
 
 }  // namespace bird::host

@@ -1,0 +1,225 @@
+/// The front of the codec: checks arguments by name, lays out the list, and calls the stages in order.
+#include "bird/compressor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "host/parallel.hpp"
+#include "host/stages.hpp"
+#include "list_plan.hpp"
+#include "options.hpp"
+
+namespace bird {
+namespace {
+
+constexpr std::uintptr_t buffer_alignment = 16;
+
+[[noreturn]] void refuse(std::string const& what) { throw invalid_argument{what}; }
+
+void require_host(stream_ref stream)
+{
+  if (!stream.is_host()) {
+    refuse(
+      "stream: a CUDA stream was given, but this build of the library has no device code; use bird::on_host");
+  }
+}
+
+void require_buffer(span<std::byte const> buffer, std::size_t needed, char const* name)
+{
+  if (buffer.size() < needed) {
+    refuse(std::string{name} + ": " + std::to_string(buffer.size()) + " bytes were given, " +
+           std::to_string(needed) + " are needed");
+  }
+  if (needed != 0 && buffer.data() == nullptr) {
+    refuse(std::string{name} + ": is null");
+  }
+  check_alignment(buffer.data(), buffer_alignment, name);
+}
+
+void check_feedback(compressor_options const& options, feedback const& memory, std::size_t tensor_count)
+{
+  if (options.sampling != sampling::top) {
+    refuse("memory: a residual with sampling::" + std::string{to_string(options.sampling)} +
+           " diverges, since a sampler is already unbiased; use sampling::top or no residual");
+  }
+  auto const check_list = [&](span<float* const> buffers, char const* name) {
+    if (buffers.size() != tensor_count) {
+      refuse(std::string{"memory."} + name + ": " + std::to_string(buffers.size()) + " buffers for " +
+             std::to_string(tensor_count) + " tensors");
+    }
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (buffers[i] == nullptr) {
+        refuse(element_name((std::string{"memory."} + name).c_str(), i) + ": is null");
+      }
+    }
+  };
+  check_list(memory.residual, "residual");
+  if (!memory.velocity.empty()) {
+    check_list(memory.velocity, "velocity");
+  }
+  if (!(memory.momentum >= 0.0F && memory.momentum < 1.0F)) {
+    refuse("memory.momentum: " + std::to_string(memory.momentum) + " is not in [0, 1)");
+  }
+}
+
+bool any_non_finite(span<host::norm_summary const> summaries)
+{
+  for (host::norm_summary const& summary : summaries) {
+    if (summary.non_finite) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Relative variance of a sample; of `top`, which does not vary, the relative error.
+double omega_of(list_plan const& plan, compressor_options const& options, host::noise_estimate noise)
+{
+  if (options.sampling == sampling::top) {
+    double const total = host::sum_of_squares(plan);
+    noise.error += total - noise.energy;
+    noise.energy = total;
+  }
+  return noise.energy > 0 ? std::max(noise.error, 0.0) / noise.energy : 0;
+}
+
+/// The list as error feedback sees it: the residual takes the gradient's place.
+list_plan with_residual(list_plan plan, feedback const& memory)
+{
+  plan.type = dtype::float32;
+  for (std::size_t number = 0; number < plan.segments.size(); ++number) {
+    plan.segments[number].data = memory.residual[number];
+  }
+  return plan;
+}
+
+/// Decoded tensors against those of a packet.
+void check_outputs(packet_view const& packet, span<tensor_view const> tensors, std::string const& name)
+{
+  if (packet.segments.size() != tensors.size()) {
+    refuse(name + ": has " + std::to_string(packet.segments.size()) + " segments, but " +
+           std::to_string(tensors.size()) + " tensors were given");
+  }
+  for (std::size_t number = 0; number < tensors.size(); ++number) {
+    if (packet.segments[number].count != tensors[number].count) {
+      refuse(element_name("tensors", number) + ": count is " + std::to_string(tensors[number].count) +
+             ", but segment " + std::to_string(number) + " of " + name + " has " +
+             std::to_string(packet.segments[number].count));
+    }
+    check_data(tensors[number].data, tensors[number].count, tensors[number].type,
+               element_name("tensors", number));
+  }
+}
+
+}  // namespace
+
+compressor::compressor(compressor_options options) : options_{options} { validate(options_); }
+
+std::size_t compressor::packet_capacity(span<const_tensor_view const> tensors) const
+{
+  return packet_capacity_of(plan_list(tensors, options_), options_);
+}
+
+std::size_t compressor::compress_scratch_bytes(span<const_tensor_view const> tensors) const
+{
+  return host::scratch_bytes(plan_list(tensors, options_), options_);
+}
+
+compress_report compressor::compress(span<const_tensor_view const> tensors, sample_key key,
+                                     span<std::byte> packet, span<std::byte> scratch, stream_ref stream) const
+{
+  return compress(tensors, key, packet, scratch, feedback{}, stream);
+}
+
+compress_report compressor::compress(span<const_tensor_view const> tensors, sample_key key,
+                                     span<std::byte> packet, span<std::byte> scratch, feedback memory,
+                                     stream_ref stream) const
+{
+  auto const start = std::chrono::steady_clock::now();
+  require_host(stream);
+  list_plan plan                    = plan_list(tensors, options_);
+  std::uint64_t const packet_needed = packet_capacity_of(plan, options_);
+  require_buffer({packet.data(), packet.size()}, packet_needed, "packet");
+  require_buffer({scratch.data(), scratch.size()}, host::scratch_bytes(plan, options_), "scratch");
+  for (std::size_t number = 0; number < tensors.size(); ++number) {
+    check_data(tensors[number].data, tensors[number].count, tensors[number].type,
+               element_name("tensors", number));
+  }
+  if (memory.active()) {
+    check_feedback(options_, memory, tensors.size());
+  }
+
+  host::default_arithmetic const settings;
+  host::scratch_view const work     = host::carve(plan, options_, scratch.data());
+  rule::philox_key const stream_key = rule::stream_key(key.seed, key.step, key.tensor_id);
+  std::vector<host::norm_summary> summaries(plan.segments.size());
+  std::vector<host::segment_sample> samples(plan.segments.size());
+
+  bool refused =
+    false;  // a gradient with an Inf or NaN must not enter the residual, which would keep it for ever
+  if (memory.active()) {
+    host::tile_norms(plan, options_.norm, nullptr, summaries);
+    refused = any_non_finite(summaries);
+    if (!refused) {
+      host::accumulate(plan, memory);
+      plan = with_residual(std::move(plan), memory);
+    }
+  }
+  if (!refused && !options_.blind) {
+    host::tile_norms(plan, options_.norm, work.norms, summaries);
+  }
+  if (refused) {
+    for (std::size_t number = 0; number < summaries.size(); ++number) {
+      samples[number].non_finite = summaries[number].non_finite;
+    }
+  } else {
+    host::sample(plan, options_, stream_key, summaries, work, samples);
+  }
+
+  host::noise_estimate noise;
+  std::uint64_t const bytes =
+    host::compact(plan, options_, key, stream_key, packet_needed, samples, work.slots, packet.data(), noise);
+  if (memory.active() && !refused) {
+    host::settle(parse_packet({packet.data(), bytes}), memory);
+  }
+  packet_header written;
+  std::memcpy(&written, packet.data(), sizeof written);
+
+  compress_report report;
+  report.dense_bytes  = plan.elements * element_bytes(plan.wire);
+  report.packet_bytes = bytes;
+  report.kept_slots   = written.slot_count;
+  report.tiles        = plan.tiles;
+  report.non_finite   = (written.flags & header_flag::non_finite) != 0;
+  report.omega        = report.non_finite ? 0 : omega_of(plan, options_, noise);
+  report.seconds      = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+void decompress(span<std::byte const> packet, span<tensor_view const> tensors, stream_ref stream)
+{
+  require_host(stream);
+  packet_view const view = parse_packet(packet);
+  check_outputs(view, tensors, "packet");
+  host::default_arithmetic const settings;
+  host::decompress(view, tensors);
+}
+
+void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, stream_ref stream)
+{
+  require_host(stream);
+  std::vector<packet_view> views;
+  std::vector<float> weights;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    views.push_back(parse_packet(packets[i].packet));
+    check_outputs(views.back(), tensors, element_name("packets", i));
+    weights.push_back(packets[i].weight);
+  }
+  host::default_arithmetic const settings;
+  host::apply(views, weights, tensors);
+}
+
+}  // namespace bird

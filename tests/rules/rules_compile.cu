@@ -11,6 +11,7 @@
 #include "systematic.cuh"
 #include "tile_norm.cuh"
 #include "uniform.cuh"
+#include "values.cuh"
 #include "weight.cuh"
 
 namespace bird::rule {
@@ -25,7 +26,7 @@ __global__ void call_draw(philox_key key, std::uint64_t* out)
 {
   key    = stream_key(key.word[0], key.word[1], 0);
   out[0] = draw(key, 0, purpose::stratum, threadIdx.x);
-  out[1] = zero_sign_bit(key, 0, threadIdx.x);
+  out[1] = zero_sign_bit(key, 0, 0, threadIdx.x);
   out[2] = below(1000, out[0]);
 }
 
@@ -81,6 +82,14 @@ __global__ void call_uniform(std::uint32_t word, std::uint64_t* out)
   out[threadIdx.x] = uniform_tile(stratum_of(threadIdx.x, 1000, 100), word);
 }
 
+template <class T>
+__global__ void call_values(float* magnitudes, float* scales)
+{
+  magnitudes[0] = sign_magnitude(norm::l1, scales[0], 8);
+  magnitudes[1] = sign_magnitude(norm::l2, scales[0], 8);
+  scales[1]     = value_scale<T>(1.0e6);
+}
+
 __global__ void call_weight(float const* norms, std::uint64_t* out, double* unit)
 {
   weight_scale const scale{norms[0], 1000};
@@ -94,5 +103,8 @@ template __global__ void call_real(float const*, bfloat16*, float*);
 template __global__ void call_tile_norm(float const*, std::uint64_t, tile_norm*);
 template __global__ void call_tile_norm(half16 const*, std::uint64_t, tile_norm*);
 template __global__ void call_tile_norm(bfloat16 const*, std::uint64_t, tile_norm*);
+template __global__ void call_values<float>(float*, float*);
+template __global__ void call_values<half16>(float*, float*);
+template __global__ void call_values<bfloat16>(float*, float*);
 
 }  // namespace bird::rule

@@ -25,7 +25,7 @@
 #include "bird/stream.hpp"
 #include "bird/tensor.hpp"
 
-namespace BIRD_API bird {
+namespace bird BIRD_API {
 
 /// Everything that may be chosen. The defaults are the preset "tile".
 struct compressor_options {

@@ -9,7 +9,7 @@
 
 #include "bird/api.h"
 
-namespace BIRD_API bird {
+namespace bird BIRD_API {
 
 /// The caller passed a value that the call cannot take.
 struct invalid_argument : std::invalid_argument {

@@ -9,7 +9,7 @@
 #include "bird/span.hpp"
 #include "bird/tensor.hpp"
 
-namespace BIRD_API bird {
+namespace bird BIRD_API {
 
 /// How tiles are chosen; also the code in the header.
 enum class sampling : std::uint8_t {

@@ -5,7 +5,7 @@
 
 struct CUstream_st;  // cudaStream_t is a pointer to it; no CUDA header is needed to name one
 
-namespace BIRD_API bird {
+namespace bird BIRD_API {
 
 /// A CUDA stream, or the calling thread for tensors in host memory.
 class stream_ref {

@@ -10,7 +10,7 @@
 #include "bird/api.h"
 #include "bird/span.hpp"
 
-namespace BIRD_API bird {
+namespace bird BIRD_API {
 
 /// Element type of a tensor; also the code that stands in a packet's header.
 enum class dtype : std::uint8_t { float32 = 1, float16 = 2, bfloat16 = 3 };

@@ -57,7 +57,6 @@ class table_check {
       case segment_role::dense:
         expect("tile", segment.tile, 0, "a dense segment has no tiles");
         expect("slots", segment.slots, 0, "a dense segment has no slots");
-        parent_ = nullptr;
         break;
     }
     check_scale(segment);
@@ -136,7 +135,7 @@ class table_check {
   void check_companion(segment_entry const& segment) const
   {
     if (parent_ == nullptr) {
-      refuse_entry("role", "companion", "it must follow a sampled segment or a companion of one");
+      refuse_entry("role", "companion", "a sampled segment must stand before it");
     }
     expect("tile", segment.tile, 0, "a companion has no tiles of its own");
     expect("count", segment.count, parent_tiles_, "a companion has an element for each tile of its segment");

@@ -114,18 +114,15 @@ BIRD_RULE std::uint64_t region_offset(std::uint64_t end_of_last, values what, se
                                                              : round_up(end_of_last, section_alignment);
 }
 
-/// One term of the checksum: position and content of a 32-bit word, mixed so that every bit matters
-/// (the finalizer of MurmurHash3 with 64 bits). The sum of all terms modulo 2^64 is independent of
-/// order, so a device can add them with atomics.
-BIRD_RULE std::uint64_t checksum_term(std::uint64_t position, std::uint32_t word)
+/// One term of the checksum: position and content of a 64-bit word, mixed by steps that can be undone, so that no
+/// change of a single word goes unseen. The sum of all terms modulo 2^64 is independent of order, so a device
+/// can add them with atomics. One multiplication a word: a stronger mix cost more than the codec's own work.
+BIRD_RULE std::uint64_t checksum_term(std::uint64_t position, std::uint64_t word)
 {
-  std::uint64_t x = position * 0x9E3779B97F4A7C15ULL + word + 1;
-  x ^= x >> 33;
+  std::uint64_t x = word + (position + 1) * 0x9E3779B97F4A7C15ULL;
+  x ^= x >> 32;
   x *= 0xFF51AFD7ED558CCDULL;
-  x ^= x >> 33;
-  x *= 0xC4CEB9FE1A85EC53ULL;
-  x ^= x >> 33;
-  return x;
+  return x ^ x >> 29;
 }
 
 /// The 32 bits of the header from the sum of terms.

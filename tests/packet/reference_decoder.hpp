@@ -49,12 +49,11 @@ inline std::uint64_t log2_floor(std::uint64_t value)
 inline std::uint32_t checksum(std::uint8_t const* packet, std::uint64_t size)
 {
   std::uint64_t sum = 0;
-  for (std::uint64_t k = 0; k < size / 4; ++k) {
-    std::uint64_t const w = k == 15 ? 0 : number(packet, 4 * k, 4);
-    std::uint64_t x       = k * 0x9E3779B97F4A7C15 + w + 1;
-    x                     = (x ^ x >> 33) * 0xFF51AFD7ED558CCD;
-    x                     = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53;
-    sum += x ^ x >> 33;
+  for (std::uint64_t k = 0; 8 * k < size; ++k) {
+    std::uint64_t const w = 8 * k + 8 > size || k == 7 ? number(packet, 8 * k, 4) : number(packet, 8 * k, 8);
+    std::uint64_t x       = w + (k + 1) * 0x9E3779B97F4A7C15;
+    x                     = (x ^ x >> 32) * 0xFF51AFD7ED558CCD;
+    sum += x ^ x >> 29;
   }
   return static_cast<std::uint32_t>((sum & 0xFFFFFFFF) ^ sum >> 32);
 }
@@ -117,6 +116,12 @@ class decoder {
     }
     result_.bytes = offset;
     return result_;
+  }
+
+  /// Adds weight times the packet to the elements of segment number `s`; decode() comes first.
+  void apply(std::size_t s, float weight, std::vector<float>& elements) const
+  {
+    add(result_.segments[s], regions_[s], weight, elements);
   }
 
  private:
@@ -233,43 +238,51 @@ class decoder {
     return s.scale / (code(11) == norm_l2 ? std::sqrt(n) : n);
   }
 
+  /// Adds weight times what the packet holds of a segment whose region starts at `region`.
+  void add(segment const& s, std::uint64_t region, float weight, std::vector<float>& elements) const
+  {
+    if (s.role == role_dense) {
+      for (std::uint64_t e = 0; e < s.count; ++e) {
+        elements[e] += weight * stored(s, region, e);
+      }
+    }
+    bool const sign          = code(9) == values_sign;
+    std::uint64_t const tile = s.role == role_companion ? 1 : s.tile;
+    for (std::uint64_t i = 0; i < s.slots; ++i) {
+      std::uint64_t const first  = (result_.slots[s.first_slot + i] - s.first_tile) * tile;
+      std::uint64_t const length = s.count - first < tile ? s.count - first : tile;
+      for (std::uint64_t e = 0; e < length; ++e) {
+        float const value = !sign                                ? stored(s, region, i * tile + e) * s.scale
+                            : bit(packet_, region, i * tile + e) ? -magnitude(s, length)
+                                                                 : magnitude(s, length);
+        elements[first + e] += weight * value;
+      }
+    }
+    if (s.non_finite) {
+      elements[0] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+
   /// @returns where the region after it would start
   std::uint64_t read_region(segment const& s, std::uint64_t offset)
   {
     bool const sign            = s.role != role_dense && code(9) == values_sign;
     std::uint64_t const region = round_up(offset, sign ? 4 : 16);
     std::uint64_t const tile   = s.role == role_companion ? 1 : s.tile;
-    std::vector<float> elements(s.count, 0.0F);
-    std::uint64_t stored_elements = s.slots * tile;
-    if (s.role == role_dense) {
-      stored_elements = s.count;
-      for (std::uint64_t e = 0; e < s.count; ++e) {
-        elements[e] = stored(s, region, e);
-      }
-    } else {
-      for (std::uint64_t i = 0; i < s.slots; ++i) {
-        std::uint64_t const first  = (result_.slots[s.first_slot + i] - s.first_tile) * tile;
-        std::uint64_t const length = s.count - first < tile ? s.count - first : tile;
-        for (std::uint64_t e = 0; e < length; ++e) {
-          float const value = !sign                                ? stored(s, region, i * tile + e) * s.scale
-                              : bit(packet_, region, i * tile + e) ? -magnitude(s, length)
-                                                                   : magnitude(s, length);
-          elements[first + e] += value;
-        }
-      }
-    }
-    if (s.non_finite) {
-      elements[0] = std::numeric_limits<float>::quiet_NaN();
-    }
+    // A dense segment is copied: -0 + -0 is -0 and -0 + x is x.
+    std::vector<float> elements(s.count, s.role == role_dense ? -0.0F : 0.0F);
+    add(s, region, 1, elements);
     result_.elements.push_back(std::move(elements));
-    return sign ? region + round_up((stored_elements + 7) / 8, 4)
-                : region + round_up(stored_elements * element_bytes(s), 16);
+    regions_.push_back(region);
+    std::uint64_t const items = s.role == role_dense ? s.count : s.slots * tile;
+    return sign ? region + round_up((items + 7) / 8, 4) : region + round_up(items * element_bytes(s), 16);
   }
 
   std::uint8_t const* packet_;
   std::uint64_t tiles_ = 0;
   std::uint64_t slots_ = 0;
   decoded_packet result_;
+  std::vector<std::uint64_t> regions_;  ///< offset of each segment's values
 };
 
 inline decoded_packet decode(std::uint8_t const* packet) { return decoder{packet}.decode(); }

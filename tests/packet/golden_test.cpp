@@ -1,8 +1,10 @@
 /// Golden packets: what was written once is written and read the same way for ever.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <set>
+#include <sstream>
 
 #include "golden_packets.hpp"
 #include "packet_builder.hpp"
@@ -46,6 +48,31 @@ TEST_P(Golden, IsDecodedAlikeFromTheSpecificationAlone)
 
 INSTANTIATE_TEST_SUITE_P(Version1, Golden, testing::ValuesIn(reference::golden_packets()),
                          [](auto const& test) { return test.param.name; });
+
+/// Bytes of the lines that look like "0010  08 00 ...  explanation".
+reference::bytes bytes_of_dump(std::string const& path)
+{
+  constexpr std::size_t bytes_at = 6, bytes_width = 47;
+  reference::bytes bytes;
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) {
+    char expected[8];
+    std::snprintf(expected, sizeof expected, "%04zx  ", bytes.size());
+    if (line.compare(0, bytes_at, expected) == 0) {
+      std::istringstream row{line.substr(bytes_at, bytes_width)};
+      for (unsigned byte; row >> std::hex >> byte;) {
+        bytes.push_back(static_cast<std::uint8_t>(byte));
+      }
+    }
+  }
+  return bytes;
+}
+
+TEST(Specification, ShowsTheBytesOfItsExample)
+{
+  EXPECT_EQ(bytes_of_dump(BIRD_FORMAT_FILE),
+            reference::read_file(std::string{BIRD_GOLDEN_FOLDER} + "/example.bird"));
+}
 
 TEST(GoldenPackets, HaveEachCodeOfTheFormat)
 {

@@ -157,4 +157,12 @@ BIRD_RULE double power_of_two(int exponent)
 #endif
 }
 
+/// A power of two near 1 / value for a positive float, within 2^-126 .. 2^126; 1 for 0.
+BIRD_RULE float power_of_two_near_inverse(float value)
+{
+  std::uint32_t const field = bits_of(value) >> 23 & 0xFFU;
+  std::uint32_t const other = field >= 253 ? 1 : field == 0 ? 253 : 254 - field;
+  return value == 0 ? 1.0F : float_of(other << 23);
+}
+
 }  // namespace bird::rule

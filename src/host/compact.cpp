@@ -8,6 +8,7 @@
 
 #include "host/bits.hpp"
 #include "host/dispatch.hpp"
+#include "host/gather.hpp"
 #include "host/parallel.hpp"
 #include "host/stages.hpp"
 #include "packet.hpp"
@@ -85,149 +86,133 @@ void write_index(packet_writer const& w)
   }
 }
 
-/// A segment's values, seen slot by slot: tiles of a sampled segment, single entries of a companion.
-struct value_source {
-  segment_plan const& segment;
-  std::uint64_t first_tile;  ///< of the segment whose tiles are named
-  std::uint64_t stride;      ///< elements of a full tile
+/// Where the measured part of a sample ends: so many elements make omega exact to a few percent, and reading
+/// all kept ones twice would not be free.
+constexpr std::uint64_t measured_elements = 128 * 1024;
 
-  value_source(list_plan const& plan, segment_plan const& s)
-    : segment{s},
-      first_tile{s.role == segment_role::companion ? plan.segments[s.parent].first_tile : s.first_tile},
-      stride{s.role == segment_role::companion ? 1 : s.tile}
-  {
-  }
-  [[nodiscard]] std::uint32_t tile(slot const& one) const
-  {
-    return one.tile - static_cast<std::uint32_t>(first_tile);
-  }
-  [[nodiscard]] std::uint32_t items(std::uint32_t tile) const
-  {
-    return static_cast<std::uint32_t>(std::min(stride, segment.count - tile * stride));
-  }
-};
-
-/// Sum of squares and of magnitudes, in eight lanes that a compiler can keep in vectors.
+/// Sums over one tile, in lanes that a compiler can keep in vectors. `unit` brings the elements near 1, so
+/// that squares neither overflow nor vanish.
 template <class T>
-noise_estimate moments(T const* elements, std::uint32_t count)
+void moments(T const* elements, std::uint32_t count, float unit, double& squares, double& magnitudes)
 {
-  double squares[8]    = {};
-  double magnitudes[8] = {};
-  std::uint32_t i      = 0;
-  for (; i + 8 <= count; i += 8) {
-    for (std::uint32_t lane = 0; lane < 8; ++lane) {
-      auto const x = static_cast<double>(rule::widen(elements[i + lane]));
-      squares[lane] += x * x;
-      magnitudes[lane] += x < 0 ? -x : x;
+  constexpr std::uint32_t lanes = 16;
+  float square_lanes[lanes]     = {};
+  float magnitude_lanes[lanes]  = {};
+  std::uint32_t i               = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      float const x = rule::magnitude(rule::widen(elements[i + lane])) * unit;
+      square_lanes[lane] += x * x;
+      magnitude_lanes[lane] += x;
     }
   }
   for (; i < count; ++i) {
-    auto const x = static_cast<double>(rule::widen(elements[i]));
-    squares[i % 8] += x * x;
-    magnitudes[i % 8] += x < 0 ? -x : x;
+    float const x = rule::magnitude(rule::widen(elements[i])) * unit;
+    square_lanes[i % lanes] += x * x;
+    magnitude_lanes[i % lanes] += x;
   }
-  noise_estimate sums;
-  for (int lane = 0; lane < 8; ++lane) {
-    sums.energy += squares[lane];
-    sums.error += magnitudes[lane];  // here: the L1 norm
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    squares += static_cast<double>(square_lanes[lane]);
+    magnitudes += static_cast<double>(magnitude_lanes[lane]);
   }
-  return sums;
 }
 
-/// One slot's part of the Horvitz-Thompson sums. The number of slots M of a tile has mean p = 1 / multiplier
-/// and, being floor(p) or floor(p) + 1, variance f (1 - f) with f the fraction of p.
+/// One slot's part of the Horvitz-Thompson sums, in units of unit^-2. The number of slots M of a tile has
+/// mean p = 1 / multiplier and, being floor(p) or floor(p) + 1, variance f (1 - f) with f the fraction of p.
 template <class T>
 void add_noise(noise_estimate& noise, T const* elements, std::uint32_t count, values what, float multiplier,
-               float magnitude)
+               double magnitude, float unit)
 {
-  noise_estimate const tile = moments(elements, count);
-  double const inverse      = static_cast<double>(multiplier);
-  double const p            = 1.0 / inverse;
-  double const f            = p - static_cast<double>(static_cast<std::int64_t>(p));
-  double const variance     = multiplier == 1.0F ? 0.0 : f * (1 - f);
-  noise.energy += tile.energy * inverse;
+  double squares = 0;
+  double norm    = 0;
+  moments(elements, count, unit, squares, norm);
+  double const inverse  = static_cast<double>(multiplier);
+  double const p        = 1.0 / inverse;
+  double const f        = p - static_cast<double>(static_cast<std::int64_t>(p));
+  double const variance = multiplier == 1.0F ? 0.0 : f * (1 - f);
+  noise.energy += squares * inverse;
   if (what == values::sign) {
-    auto const v = static_cast<double>(magnitude);
-    noise.error += (v * v * count * (variance + p * p) - 2 * p * v * tile.error + tile.energy) * inverse;
+    double const v = magnitude * static_cast<double>(unit);
+    noise.error += (v * v * count * (variance + p * p) - 2 * p * v * norm + squares) * inverse;
   } else {
-    noise.error += tile.energy * variance * inverse * inverse * inverse;
+    noise.error += squares * variance * inverse * inverse * inverse;
   }
 }
 
+/// Noise of a sampled segment, from evenly spread chunks of its slots; `top` needs the sum over all of them.
 template <class T>
-void append_signs(packet_writer const& w, segment_plan const& s, std::uint32_t tile, T const* elements,
-                  std::uint32_t items, std::uint64_t stride, bit_appender<std::uint32_t>& bits)
+noise_estimate noise_of(packet_writer const& w, segment_plan const& s, segment_sample const& sample)
 {
-  for (std::uint64_t first = 0; first < stride; first += 32) {
-    auto const width   = static_cast<std::uint32_t>(std::min<std::uint64_t>(32, stride - first));
-    auto const end     = static_cast<std::uint32_t>(std::min<std::uint64_t>(items, first + width));
-    std::uint32_t word = 0;
-    for (auto i = static_cast<std::uint32_t>(first); i < end; ++i) {
-      std::uint32_t const pattern = rule::bits_of(rule::widen(elements[i]));
-      bool const zero             = (pattern & ~rule::sign_mask) == 0;
-      std::uint32_t const bit     = zero ? rule::zero_sign_bit(w.key, s.number, tile, i) : pattern >> 31;
-      word |= bit << (i - first);
+  noise_estimate total;
+  bool const all             = w.options.sampling == sampling::top;
+  std::uint64_t const run    = all ? sample.slots : std::max<std::uint64_t>(1, 4096 / s.tile);
+  std::uint64_t const wanted = std::max<std::uint64_t>(1, measured_elements / s.tile);
+  std::uint64_t const step = all || sample.slots <= wanted ? run : run * rule::ceil_div(sample.slots, wanted);
+  float const unit         = rule::power_of_two_near_inverse(sample.largest_norm);
+  std::uint64_t measured_slots = 0;
+  for (std::uint64_t first = 0; first < sample.slots; first += step) {
+    for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + run, sample.slots); ++i) {
+      slot const& one        = w.slots[sample.first_slot + i];
+      std::uint64_t const at = (one.tile - s.first_tile) * s.tile;
+      auto const items       = static_cast<std::uint32_t>(std::min(s.tile, s.count - at));
+      double const magnitude = static_cast<double>(rule::sign_magnitude(w.options.norm, sample.scale, items));
+      add_noise(total, static_cast<T const*>(s.data) + at, items, w.options.values, one.multiplier, magnitude,
+                unit);
+      ++measured_slots;
     }
-    bits.append(word, width);
   }
+  double const share = measured_slots == 0
+                         ? 0
+                         : static_cast<double>(sample.slots) / static_cast<double>(measured_slots) /
+                             (static_cast<double>(unit) * static_cast<double>(unit));
+  return {total.energy * share, total.error * share};
 }
 
-template <class T, class Stored>
-void store_values(T const* elements, std::uint32_t items, std::uint64_t stride, float factor, Stored* out)
+/// Value region of a sampled segment.
+void write_sampled(packet_writer const& w, segment_plan const& s, segment_sample const& sample,
+                   std::byte* region)
 {
-  for (std::uint32_t i = 0; i < items; ++i) {
-    float const value = rule::widen(elements[i]);
-    out[i]            = rule::is_finite(value) ? rule::narrow_saturating<Stored>(value * factor) : Stored{};
-  }
-  for (std::uint64_t i = items; i < stride; ++i) {
-    out[i] = Stored{};
-  }
-}
-
-/// Value region of one sampled or companion segment: elements T, stored in full as Stored. @returns its noise
-template <class T, class Stored>
-noise_estimate write_region(packet_writer const& w, segment_plan const& s, segment_sample const& sample,
-                            std::byte* region)
-{
-  value_source const source{w.plan, s};
-  T const* const data = static_cast<T const*>(s.data);
-  bool const counted  = s.role == segment_role::sampled;
-  std::vector<noise_estimate> parts(rule::ceil_div(sample.slots, chunk_slots));
-  parallel_for(parts.size(), w.many, [&](std::uint64_t chunk) {
+  dtype const wire            = w.options.values == values::bf16 ? dtype::bfloat16 : w.plan.wire;
+  std::uint64_t const element = element_bytes(wire);
+  parallel_for(rule::ceil_div(sample.slots, chunk_slots), w.many, [&](std::uint64_t chunk) {
     std::uint64_t const first = chunk * chunk_slots;
-    std::uint64_t const end   = std::min<std::uint64_t>(first + chunk_slots, sample.slots);
-    bit_appender<std::uint32_t> bits{reinterpret_cast<std::uint32_t*>(region) + first * source.stride / 32};
-    for (std::uint64_t i = first; i < end; ++i) {
-      slot const& one           = w.slots[sample.first_slot + i];
-      std::uint32_t const tile  = source.tile(one);
-      std::uint32_t const items = source.items(tile);
-      T const* const elements   = data + tile * source.stride;
-      float const factor        = one.multiplier / sample.scale;  // exact: scale is a power of two
-      switch (w.options.values) {
-        case values::sign:
-          append_signs(w, s, tile, elements, items, source.stride, bits);
-          break;
-        case values::full:
-          store_values(elements, items, source.stride, factor,
-                       reinterpret_cast<Stored*>(region) + i * source.stride);
-          break;
-        case values::bf16:
-          store_values(elements, items, source.stride, factor,
-                       reinterpret_cast<rule::bfloat16*>(region) + i * source.stride);
-          break;
-      }
-      if (counted) {
-        add_noise(parts[chunk], elements, items, w.options.values, one.multiplier,
-                  rule::sign_magnitude(w.options.norm, sample.scale, items));
-      }
+    auto const count          = static_cast<std::uint32_t>(std::min(chunk_slots, sample.slots - first));
+    gather_work const work{w.slots + sample.first_slot + first,
+                           count,
+                           static_cast<std::uint32_t>(s.first_tile),
+                           s.number,
+                           s.tile,
+                           s.count,
+                           s.data,
+                           sample.scale};
+    if (w.options.values == values::sign) {
+      gather_signs(work, w.plan.type, w.key, reinterpret_cast<std::uint32_t*>(region) + first * s.tile / 32);
+    } else {
+      gather_values(work, w.plan.type, wire, region + first * s.tile * element);
     }
   });
-  noise_estimate sum;
-  for (noise_estimate const& part : parts) {
-    sum.energy += part.energy;
-    sum.error += part.error;
+}
+
+/// Value region of a companion: one entry a slot of its parent. An entry that is not finite becomes zero; the
+/// segment's flag tells of it.
+template <class T, class Stored>
+void write_companion(packet_writer const& w, segment_plan const& s, segment_sample const& sample,
+                     std::byte* region)
+{
+  std::uint64_t const first_tile = w.plan.segments[s.parent].first_tile;
+  bit_appender<std::uint32_t> bits{reinterpret_cast<std::uint32_t*>(region)};
+  for (std::uint32_t i = 0; i < sample.slots; ++i) {
+    slot const& one   = w.slots[sample.first_slot + i];
+    auto const entry  = static_cast<std::uint32_t>(one.tile - first_tile);
+    float const value = rule::widen(static_cast<T const*>(s.data)[entry]);
+    if (w.options.values == values::sign) {
+      bool const zero = (rule::bits_of(value) & ~rule::sign_mask) == 0;
+      bits.append(zero ? rule::zero_sign_bit(w.key, s.number, entry, 0) : rule::bits_of(value) >> 31, 1);
+    } else {
+      reinterpret_cast<Stored*>(region)[i] =
+        rule::is_finite(value) ? rule::narrow_saturating<Stored>(value * one.multiplier) : Stored{};
+    }
   }
-  return sum;
 }
 
 /// All elements as they are; narrowed where a residual is sent in the tensor's own type.
@@ -306,16 +291,22 @@ noise_estimate write_values(packet_writer const& w, span<segment_sample const> s
     std::memset(w.packet + next - std::min<std::uint64_t>(length, rule::section_alignment), 0,
                 std::min<std::uint64_t>(length, rule::section_alignment));
     dispatch(w.plan.type, [&](auto tag) {
-      dispatch(w.plan.wire, [&](auto wire_tag) {
-        using T      = typename decltype(tag)::type;
+      using T = typename decltype(tag)::type;
+      if (s.role == segment_role::sampled) {
+        write_sampled(w, s, samples[number], region);
+        noise_estimate const part = noise_of<T>(w, s, samples[number]);
+        noise.energy += part.energy;
+        noise.error += part.error;
+        return;
+      }
+      bool const rounded = s.role == segment_role::companion && w.options.values == values::bf16;
+      dispatch(rounded ? dtype::bfloat16 : w.plan.wire, [&](auto wire_tag) {
         using Stored = typename decltype(wire_tag)::type;
         if (s.role == segment_role::dense) {
           write_dense<T, Stored>(s, region);
-          return;
+        } else {
+          write_companion<T, Stored>(w, s, samples[number], region);
         }
-        noise_estimate const part = write_region<T, Stored>(w, s, samples[number], region);
-        noise.energy += part.energy;
-        noise.error += part.error;
       });
     });
   }

@@ -76,8 +76,9 @@ std::uint64_t sample(list_plan const& plan, compressor_options const& options, r
                               scratch.candidate_norms,
                               scratch.survivors,
                               scratch.chunks};
-      samples[number]            = sample_segment(work, options);
-      samples[number].first_slot = kept;
+      samples[number]              = sample_segment(work, options);
+      samples[number].first_slot   = kept;
+      samples[number].largest_norm = std::max(samples[number].largest_norm, summaries[number].largest);
       kept += samples[number].slots;
       if (options.values != values::sign) {
         samples[number].scale = stored_scale(plan, options.values, samples[number].largest_value);

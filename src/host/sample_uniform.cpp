@@ -59,6 +59,7 @@ segment_sample sample_uniform(segment_work const& work, compressor_options const
   sample.non_finite       = std::any_of(bad, bad + chunks.size(), [](std::uint64_t n) { return n != 0; });
   sample.companion_factor = 1.0 / static_cast<double>(s.slots);
   float const largest     = *std::max_element(work.candidate_norms, work.candidate_norms + s.slots);
+  sample.largest_norm     = largest;
   if (kept == 0) {
     return sample;
   }

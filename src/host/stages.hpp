@@ -25,6 +25,7 @@ struct segment_sample {
   float scale              = 1.0F;  ///< as in segment_entry
   double companion_factor  = 0;     ///< sign: sum |b| of a companion times this is its magnitude
   double largest_value     = 0;  ///< full: bound of the values to be stored, 0 if they are the tensor's own
+  float largest_norm       = 0;  ///< of the tiles
   bool non_finite          = false;
 };
 

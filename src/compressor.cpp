@@ -41,6 +41,15 @@ void require_buffer(span<std::byte const> buffer, std::size_t needed, char const
 
 void check_feedback(compressor_options const& options, feedback const& memory, std::size_t tensor_count)
 {
+  if (!memory.active()) {
+    if (!memory.velocity.empty()) {
+      refuse("memory.velocity: given without memory.residual");
+    }
+    if (memory.momentum != 0.0F) {
+      refuse("memory.momentum: " + std::to_string(memory.momentum) + " without memory.residual");
+    }
+    return;
+  }
   if (options.sampling != sampling::top) {
     refuse("memory: a residual with sampling::" + std::string{to_string(options.sampling)} +
            " diverges, since a sampler is already unbiased; use sampling::top or no residual");
@@ -59,6 +68,8 @@ void check_feedback(compressor_options const& options, feedback const& memory, s
   check_list(memory.residual, "residual");
   if (!memory.velocity.empty()) {
     check_list(memory.velocity, "velocity");
+  } else if (memory.momentum != 0.0F) {
+    refuse("memory.momentum: " + std::to_string(memory.momentum) + " without memory.velocity");
   }
   if (!(memory.momentum >= 0.0F && memory.momentum < 1.0F)) {
     refuse("memory.momentum: " + std::to_string(memory.momentum) + " is not in [0, 1)");
@@ -114,17 +125,32 @@ void check_outputs(packet_view const& packet, span<tensor_view const> tensors, s
   }
 }
 
+/// Packets of one sum agree on how each tensor travels.
+void check_roles(packet_view const& first, packet_view const& packet, std::size_t number)
+{
+  for (std::size_t segment = 0; segment < packet.segments.size(); ++segment) {
+    segment_role const expected = first.segments[segment].role;
+    segment_role const role     = packet.segments[segment].role;
+    if (role != expected) {
+      refuse(element_name("packets", number) + ": segment " + std::to_string(segment) + " is " +
+             to_string(role) + ", but in packets[0] it is " + to_string(expected));
+    }
+  }
+}
+
 }  // namespace
 
 compressor::compressor(compressor_options options) : options_{options} { validate(options_); }
 
 std::size_t compressor::packet_capacity(span<const_tensor_view const> tensors) const
 {
+  host::default_arithmetic const settings;  // K is a rounded product
   return packet_capacity_of(plan_list(tensors, options_), options_);
 }
 
 std::size_t compressor::compress_scratch_bytes(span<const_tensor_view const> tensors) const
 {
+  host::default_arithmetic const settings;
   return host::scratch_bytes(plan_list(tensors, options_), options_);
 }
 
@@ -139,6 +165,7 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
                                      stream_ref stream) const
 {
   auto const start = std::chrono::steady_clock::now();
+  host::default_arithmetic const settings;
   require_host(stream);
   list_plan plan                    = plan_list(tensors, options_);
   std::uint64_t const packet_needed = packet_capacity_of(plan, options_);
@@ -148,11 +175,8 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
     check_data(tensors[number].data, tensors[number].count, tensors[number].type,
                element_name("tensors", number));
   }
-  if (memory.active()) {
-    check_feedback(options_, memory, tensors.size());
-  }
+  check_feedback(options_, memory, tensors.size());
 
-  host::default_arithmetic const settings;
   host::scratch_view const work     = host::carve(plan, options_, scratch.data());
   rule::philox_key const stream_key = rule::stream_key(key.seed, key.step, key.tensor_id);
   std::vector<host::norm_summary> summaries(plan.segments.size());
@@ -161,15 +185,17 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
   bool refused =
     false;  // a gradient with an Inf or NaN must not enter the residual, which would keep it for ever
   if (memory.active()) {
-    host::tile_norms(plan, options_.norm, nullptr, summaries);
+    host::tile_norms(plan, options_.norm, nullptr, host::which_segments::all, summaries);
     refused = any_non_finite(summaries);
     if (!refused) {
       host::accumulate(plan, memory);
       plan = with_residual(std::move(plan), memory);
     }
   }
-  if (!refused && !options_.blind) {
-    host::tile_norms(plan, options_.norm, work.norms, summaries);
+  if (!refused) {
+    host::tile_norms(plan, options_.norm, work.norms,
+                     options_.blind ? host::which_segments::not_sampled : host::which_segments::all,
+                     summaries);
   }
   if (refused) {
     for (std::size_t number = 0; number < summaries.size(); ++number) {
@@ -182,9 +208,6 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
   host::noise_estimate noise;
   std::uint64_t const bytes =
     host::compact(plan, options_, key, stream_key, packet_needed, samples, work.slots, packet.data(), noise);
-  if (memory.active() && !refused) {
-    host::settle(parse_packet({packet.data(), bytes}), memory);
-  }
   packet_header written;
   std::memcpy(&written, packet.data(), sizeof written);
 
@@ -216,6 +239,7 @@ void apply(span<weighted_packet const> packets, span<tensor_view const> tensors,
   for (std::size_t i = 0; i < packets.size(); ++i) {
     views.push_back(parse_packet(packets[i].packet));
     check_outputs(views.back(), tensors, element_name("packets", i));
+    check_roles(views.front(), views.back(), i);
     weights.push_back(packets[i].weight);
   }
   host::default_arithmetic const settings;

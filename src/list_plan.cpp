@@ -112,10 +112,10 @@ list_plan plan_list(span<const_tensor_view const> tensors, compressor_options co
     plan.tiles += s.tiles;
     plan.slots += s.slots;
     plan.segments.push_back(s);
-  }
-  if (plan.tiles > rule::max_tiles) {
-    throw invalid_argument("tensors: " + std::to_string(plan.tiles) + " tiles are beyond " +
-                           std::to_string(rule::max_tiles) + "; use larger tiles or split the list");
+    if (plan.tiles > rule::max_tiles) {
+      throw invalid_argument("tensors: " + std::to_string(plan.tiles) + " tiles are beyond " +
+                             std::to_string(rule::max_tiles) + "; use larger tiles or split the list");
+    }
   }
   return plan;
 }

@@ -11,6 +11,7 @@
 ///     see compressor_options::norm) norm of each tile equals its own, not each element.
 ///     With tiles of one element the two are the same.
 ///   - values::sign with uniform, or with bi_random at another gamma: the norm of each segment only.
+///   - a companion's entry: as its tile, as long as that tile is not all zero; a zero tile is never sent.
 ///   - sampling::top: none; it is meant to be used with a residual.
 #pragma once
 

@@ -11,6 +11,7 @@
 #include "host/gather.hpp"
 #include "host/parallel.hpp"
 #include "host/stages.hpp"
+#include "host/stored_scale.hpp"
 #include "packet.hpp"
 #include "packet_layout.cuh"
 #include "tile_norm.cuh"
@@ -210,7 +211,8 @@ void write_companion(packet_writer const& w, segment_plan const& s, segment_samp
       bits.append(zero ? rule::zero_sign_bit(w.key, s.number, entry, 0) : rule::bits_of(value) >> 31, 1);
     } else {
       reinterpret_cast<Stored*>(region)[i] =
-        rule::is_finite(value) ? rule::narrow_saturating<Stored>(value * one.multiplier) : Stored{};
+        rule::is_finite(value) ? rule::narrow_saturating<Stored>(value * (one.multiplier / sample.scale))
+                               : Stored{};
     }
   }
 }
@@ -231,14 +233,26 @@ void write_dense(segment_plan const& s, std::byte* region)
   }
 }
 
+/// Signs: the one magnitude. Values: the power of two that keeps those of the kept entries in range.
 template <class T>
-float companion_scale(segment_plan const& s, values what, double factor)
+float companion_scale(list_plan const& plan, segment_plan const& s, values what, segment_sample const& sample,
+                      slot const* slots)
 {
-  if (what != values::sign) {
-    return 1.0F;
+  T const* const entries = static_cast<T const*>(s.data);
+  if (what == values::sign) {
+    rule::tile_norm const sum = rule::norm_of(norm::l1, entries, s.count);
+    return rule::to_finite_float(static_cast<double>(sum.norm) * sample.companion_factor);
   }
-  rule::tile_norm const sum = rule::norm_of(norm::l1, static_cast<T const*>(s.data), s.count);
-  return rule::to_finite_float(static_cast<double>(sum.norm) * factor);
+  double largest = 0;
+  for (std::uint32_t i = 0; i < sample.slots; ++i) {
+    slot const& one   = slots[sample.first_slot + i];
+    float const value = rule::widen(entries[one.tile - plan.segments[s.parent].first_tile]);
+    if (rule::is_finite(value)) {
+      largest =
+        std::max(largest, static_cast<double>(rule::magnitude(value)) * static_cast<double>(one.multiplier));
+    }
+  }
+  return stored_scale(plan, what, largest);
 }
 
 segment_entry entry_of(segment_plan const& s, segment_sample const& sample)
@@ -325,8 +339,7 @@ std::uint64_t compact(list_plan const& plan, compressor_options const& options, 
     segment_plan const& s = plan.segments[number];
     if (s.role == segment_role::companion) {
       completed[number].scale = dispatch(plan.type, [&](auto tag) {
-        return companion_scale<typename decltype(tag)::type>(s, options.values,
-                                                             samples[number].companion_factor);
+        return companion_scale<typename decltype(tag)::type>(plan, s, options.values, samples[number], slots);
       });
     }
     entries.push_back(entry_of(s, completed[number]));

@@ -54,6 +54,9 @@ void settle(packet_view const& packet, feedback const& memory)
     float* const residual              = memory.residual[number];
     float* const velocity              = memory.velocity.empty() ? nullptr : memory.velocity[number];
     std::uint64_t const count          = segment.entry.count;
+    if (count == 0) {
+      continue;
+    }
     if (segment.entry.role == segment_role::dense) {  // velocity goes on: this is plain momentum
       dispatch(packet.header.type, [&](auto tag) {
         using Stored             = typename decltype(tag)::type;

@@ -6,50 +6,25 @@
 #include "host/bits.hpp"
 #include "host/dispatch.hpp"
 #include "host/gather.hpp"
+#include "host/load-inl.hpp"
 #include "real.cuh"
 
 HWY_BEFORE_NAMESPACE();
 namespace bird::host::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#undef BIRD_VECTOR_GATHER
 #undef BIRD_VECTOR_HALF
-#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-#define BIRD_VECTOR_GATHER 0
-#else
-#define BIRD_VECTOR_GATHER 1
-#endif
 // Elsewhere Highway converts fp16 in software, whose rounding is not promised to be the rule's.
-#if BIRD_VECTOR_GATHER && (HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON)
+#if BIRD_FIXED_VECTORS && (HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON)
 #define BIRD_VECTOR_HALF 1
 #else
 #define BIRD_VECTOR_HALF 0
 #endif
 
 template <class T>
-constexpr bool by_vector = BIRD_VECTOR_GATHER && (BIRD_VECTOR_HALF || !std::is_same_v<T, rule::half16>);
+constexpr bool by_vector = BIRD_FIXED_VECTORS && (BIRD_VECTOR_HALF || !std::is_same_v<T, rule::half16>);
 
-#if BIRD_VECTOR_GATHER
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, float const* from)
-{
-  return hn::LoadU(d, from);
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, rule::bfloat16 const* from)
-{
-  hn::Rebind<std::uint16_t, D> const d16;
-  hn::RebindToUnsigned<D> const d32;
-  auto const bits = hn::LoadU(d16, reinterpret_cast<std::uint16_t const*>(from));
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, rule::half16 const* from)
-{
-  hn::Rebind<hwy::float16_t, D> const d16;
-  return hn::PromoteTo(d, hn::LoadU(d16, reinterpret_cast<hwy::float16_t const*>(from)));
-}
-
+#if BIRD_FIXED_VECTORS
 template <class T, class D>
 HWY_INLINE hn::Vec<D> clamp(D d, hn::Vec<D> value)
 {
@@ -79,7 +54,7 @@ HWY_INLINE void store(D d, hn::Vec<D> value, rule::half16* to)
   hn::Rebind<hwy::float16_t, D> const d16;
   hn::StoreU(hn::DemoteTo(d16, clamp<rule::half16>(d, value)), d16, reinterpret_cast<hwy::float16_t*>(to));
 }
-#endif  // BIRD_VECTOR_GATHER
+#endif  // BIRD_FIXED_VECTORS
 
 /// Asks for the tile of a slot that comes up soon: kept tiles lie apart, and no hardware prefetcher finds
 /// them.
@@ -128,7 +103,7 @@ void gather_with(gather_work const& work, Stored* out)
     T const* const elements   = static_cast<T const*>(work.data) + tile * work.stride;
     float const factor        = work.slots[i].multiplier / work.scale;
     std::uint32_t done        = 0;
-#if BIRD_VECTOR_GATHER
+#if BIRD_FIXED_VECTORS
     if constexpr (Lanes > 1 && by_vector<T> && by_vector<Stored>) {
       hn::CappedTag<float, Lanes> const d;
       auto const factors            = hn::Set(d, factor);
@@ -187,7 +162,7 @@ void signs_with(gather_work const& work, rule::philox_key key, std::uint32_t* ou
     std::uint32_t const items = work.items(tile);
     T const* const elements   = static_cast<T const*>(work.data) + tile * work.stride;
     std::uint32_t done        = 0;
-#if BIRD_VECTOR_GATHER
+#if BIRD_FIXED_VECTORS
     if constexpr (Lanes > 1 && by_vector<T>) {
       hn::CappedTag<float, Lanes> const d;
       auto const zero               = hn::Zero(d);

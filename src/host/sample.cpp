@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "values.cuh"
+#include "host/stored_scale.hpp"
 
 namespace bird::host {
 
@@ -37,16 +37,6 @@ segment_sample sample_segment(segment_work const& work, compressor_options const
       return sample_top(work, options);
   }
   return {};
-}
-
-/// What a stored value is multiplied by: 1 unless values of this sample could leave the stored type's range.
-float stored_scale(list_plan const& plan, values what, double largest_value)
-{
-  if (what == values::bf16) {
-    return rule::value_scale<rule::bfloat16>(largest_value);
-  }
-  return dispatch(plan.wire,
-                  [&](auto tag) { return rule::value_scale<typename decltype(tag)::type>(largest_value); });
 }
 
 }  // namespace

@@ -50,8 +50,12 @@ struct norm_summary {
   bool non_finite = false;
 };
 
+/// A blind sampler leaves the tensors that it samples alone; the others are read and sent in any case.
+enum class which_segments : std::uint8_t { all, not_sampled };
+
 /// Norms of all tiles into `norms` (skipped where that is null: then only the summaries are made).
-void tile_norms(list_plan const& plan, norm kind, float* norms, span<norm_summary> summaries);
+void tile_norms(list_plan const& plan, norm kind, float* norms, which_segments which,
+                span<norm_summary> summaries);
 
 /// Draws slots, sorted by tile. @returns their number
 std::uint64_t sample(list_plan const& plan, compressor_options const& options, rule::philox_key key,

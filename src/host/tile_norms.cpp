@@ -1,300 +1,18 @@
 /// tile_norms: the norm of every tile of a list, and the largest of each segment.
 ///
-/// rule::norm_of is the specification; what follows is the same tree by the vector. Lane l of the rule is
-/// lane l % N of accumulator l / N, so halving the 64 lanes is adding accumulators first and lanes after.
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "host/tile_norms.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+/// Sums of whole tiles come from l1_tiles; the exceptions (L2, a short last tile, a sum that is not finite)
+/// from rule::norm_of, the specification.
+#include <algorithm>
+#include <vector>
 
 #include "host/dispatch.hpp"
+#include "host/l1_tiles.hpp"
 #include "host/parallel.hpp"
-#include "host/prefetch.hpp"
 #include "host/stages.hpp"
 #include "tile_norm.cuh"
 
-HWY_BEFORE_NAMESPACE();
-namespace bird::host::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-// Vectors are kept in arrays, which vectors of unknown length (SVE, RVV) cannot be; those use the rule
-// itself.
-#undef BIRD_VECTOR_NORMS
-#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-#define BIRD_VECTOR_NORMS 1
-#else
-#define BIRD_VECTOR_NORMS 0
-#endif
-
-#if BIRD_VECTOR_NORMS
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, float const* from)
-{
-  return hn::LoadU(d, from);
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, rule::bfloat16 const* from)
-{
-  hn::Rebind<std::uint16_t, D> const d16;
-  hn::RebindToUnsigned<D> const d32;
-  auto const bits = hn::LoadU(d16, reinterpret_cast<std::uint16_t const*>(from));
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, rule::half16 const* from)
-{
-  hn::Rebind<hwy::float16_t, D> const d16;
-  return hn::PromoteTo(d, hn::LoadU(d16, reinterpret_cast<hwy::float16_t const*>(from)));
-}
-
-/// Lane i += lane i + N / 2, halving down to one lane.
-template <class D>
-HWY_INLINE float halve(D d, hn::Vec<D> lanes)
-{
-  constexpr std::size_t count = hn::MaxLanes(D{});
-  if constexpr (count > 4) {
-    hn::Half<D> const half;
-    return halve(half, hn::Add(hn::LowerHalf(half, lanes), hn::UpperHalf(half, lanes)));
-  } else {
-    lanes = hn::Add(lanes, hn::Shuffle1032(lanes));
-    return hn::GetLane(hn::Add(lanes, hn::Shuffle2301(lanes)));
-  }
-}
-
-/// The tree over fewer than one row of elements that do not fill whole vectors.
-template <class T>
-HWY_INLINE float short_sum(T const* elements, std::uint32_t count)
-{
-  float lanes[rule::norm_lanes] = {};
-  std::uint32_t width           = 1;
-  while (width < count) {
-    width *= 2;
-  }
-  for (std::uint32_t i = 0; i < count; ++i) {
-    lanes[i] = rule::magnitude(rule::widen(elements[i]));
-  }
-  for (width /= 2; width > 0; width /= 2) {
-    for (std::uint32_t lane = 0; lane < width; ++lane) {
-      lanes[lane] += lanes[lane + width];
-    }
-  }
-  return lanes[0];
-}
-
-/// One row of at most 64 elements, cut into vectors and added to the accumulators.
-template <class D, class T>
-HWY_INLINE void add_tail(D d, T const* elements, std::uint32_t count, hn::Vec<D>* sums)
-{
-  constexpr std::uint32_t lanes = hn::MaxLanes(D{});
-  std::uint32_t vector          = 0;
-  for (; (vector + 1) * lanes <= count; ++vector) {
-    sums[vector] = hn::Add(sums[vector], hn::Abs(load(d, elements + vector * lanes)));
-  }
-  if (vector * lanes < count) {  // the elements past the end count as zero
-    T rest[lanes] = {};
-    for (std::uint32_t i = 0; vector * lanes + i < count; ++i) {
-      rest[i] = elements[vector * lanes + i];
-    }
-    sums[vector] = hn::Add(sums[vector], hn::Abs(load(d, rest)));
-  }
-}
-
-template <class D, class T>
-HWY_INLINE float chunk_sum(D d, T const* elements, std::uint32_t count, stream_prefetch& prefetch)
-{
-  constexpr std::uint32_t lanes   = hn::MaxLanes(D{});
-  constexpr std::uint32_t vectors = rule::norm_lanes / lanes;
-  hn::Vec<D> sums[vectors];
-  for (std::uint32_t v = 0; v < vectors; ++v) {
-    sums[v] = hn::Zero(d);
-  }
-  std::uint32_t row = 0;
-  for (; row + rule::norm_lanes <= count; row += rule::norm_lanes) {
-    prefetch(elements + row);
-    for (std::uint32_t v = 0; v < vectors; ++v) {
-      sums[v] = hn::Add(sums[v], hn::Abs(load(d, elements + row + v * lanes)));
-    }
-  }
-  if (row < count) {
-    prefetch(elements + row);
-    add_tail(d, elements + row, count - row, sums);
-  }
-  for (std::uint32_t half = vectors / 2; half > 0; half /= 2) {
-    for (std::uint32_t v = 0; v < half; ++v) {
-      sums[v] = hn::Add(sums[v], sums[v + half]);
-    }
-  }
-  return halve(d, sums[0]);
-}
-
-template <class D, class T>
-HWY_INLINE double l1_sum(D d, T const* elements, std::uint64_t count, stream_prefetch& prefetch)
-{
-  if (count <= rule::chunk_items) {
-    return static_cast<double>(chunk_sum(d, elements, static_cast<std::uint32_t>(count), prefetch));
-  }
-  double sum = 0;
-  for (std::uint64_t first = 0; first < count; first += rule::chunk_items) {
-    auto const items = static_cast<std::uint32_t>(HWY_MIN(count - first, std::uint64_t{rule::chunk_items}));
-    sum += static_cast<double>(chunk_sum(d, elements + first, items, prefetch));
-  }
-  return sum;
-}
-
-/// A tile of exactly one vector: the small tiles of a fine-grained sample.
-template <class D, class T>
-HWY_INLINE void vector_tiles(D d, T const* elements, std::uint64_t tiles, float* norms,
-                             stream_prefetch& prefetch)
-{
-  constexpr std::uint64_t lanes = hn::MaxLanes(D{});
-  for (std::uint64_t tile = 0; tile < tiles; ++tile) {
-    T const* const first = elements + tile * lanes;
-    prefetch(first);
-    norms[tile] = halve(d, hn::Abs(load(d, first)));
-  }
-}
-#endif  // BIRD_VECTOR_NORMS
-
-/// Sums of |x| of `tiles` whole tiles, still without the test for Inf and NaN.
-template <class T>
-void l1_tiles(T const* elements, std::uint64_t tile, std::uint64_t tiles, float* norms)
-{
-#if BIRD_VECTOR_NORMS
-  stream_prefetch prefetch{elements, elements + tile * tiles, prefetch_pattern_of_cpu()};
-  hn::CappedTag<float, 16> const d;
-  if (tile == 8 && hn::MaxLanes(hn::CappedTag<float, 8>{}) == 8) {
-    vector_tiles(hn::CappedTag<float, 8>{}, elements, tiles, norms, prefetch);
-    return;
-  }
-  if (tile == 4) {
-    vector_tiles(hn::CappedTag<float, 4>{}, elements, tiles, norms, prefetch);
-    return;
-  }
-  for (std::uint64_t i = 0; i < tiles; ++i) {
-    T const* const first = elements + i * tile;
-    if (tile < 16) {
-      prefetch(first);
-      norms[i] = short_sum(first, static_cast<std::uint32_t>(tile));
-    } else {
-      norms[i] = static_cast<float>(l1_sum(d, first, tile, prefetch));
-    }
-  }
-#else
-  for (std::uint64_t i = 0; i < tiles; ++i) {
-    double sum = 0;
-    for (std::uint64_t first = 0; first < tile; first += rule::chunk_items) {
-      auto const items = static_cast<std::uint32_t>(HWY_MIN(tile - first, std::uint64_t{rule::chunk_items}));
-      sum += static_cast<double>(rule::chunk_sum<float>(elements + i * tile + first, items));
-    }
-    norms[i] = static_cast<float>(sum);
-  }
-#endif
-}
-
-void l1_tiles_float(float const* x, std::uint64_t tile, std::uint64_t tiles, float* norms)
-{
-  l1_tiles(x, tile, tiles, norms);
-}
-void l1_tiles_half(rule::half16 const* x, std::uint64_t tile, std::uint64_t tiles, float* norms)
-{
-  l1_tiles(x, tile, tiles, norms);
-}
-void l1_tiles_bfloat(rule::bfloat16 const* x, std::uint64_t tile, std::uint64_t tiles, float* norms)
-{
-  l1_tiles(x, tile, tiles, norms);
-}
-
-/// Largest bit pattern of |x|; at or above infinity's if any is Inf or NaN.
-template <class T>
-std::uint32_t largest_bits(T const* elements, std::uint64_t count)
-{
-  std::uint64_t i       = 0;
-  std::uint32_t largest = 0;
-#if BIRD_VECTOR_NORMS
-  hn::CappedTag<float, 16> const d;
-  hn::RebindToUnsigned<decltype(d)> const bits;
-  constexpr std::uint64_t lanes = hn::MaxLanes(decltype(d){});
-  stream_prefetch prefetch{elements, elements + count, prefetch_pattern_of_cpu()};
-  auto first  = hn::Zero(bits);
-  auto second = hn::Zero(bits);
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    prefetch(elements + i);
-    first  = hn::Max(first, hn::BitCast(bits, hn::Abs(load(d, elements + i))));
-    second = hn::Max(second, hn::BitCast(bits, hn::Abs(load(d, elements + i + lanes))));
-  }
-  std::uint32_t all[lanes];
-  hn::StoreU(hn::Max(first, second), bits, all);
-  for (std::uint32_t value : all) {
-    largest = HWY_MAX(largest, value);
-  }
-#endif
-  for (; i < count; ++i) {
-    largest = HWY_MAX(largest, rule::bits_of(rule::magnitude(rule::widen(elements[i]))));
-  }
-  return largest;
-}
-
-std::uint32_t largest_float(float const* x, std::uint64_t count) { return largest_bits(x, count); }
-std::uint32_t largest_half(rule::half16 const* x, std::uint64_t count) { return largest_bits(x, count); }
-std::uint32_t largest_bfloat(rule::bfloat16 const* x, std::uint64_t count) { return largest_bits(x, count); }
-
-}  // namespace bird::host::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 namespace bird::host {
-
-prefetch_pattern prefetch_pattern_of_cpu()
-{
-  static prefetch_pattern const pattern = [] {
-#if defined(__x86_64__)
-    unsigned int leaf = 0, b = 0, c = 0, d = 0;
-    bool const intel = __get_cpuid(0, &leaf, &b, &c, &d) != 0 && b == 0x756E6547U;  // "Genu", GenuineIntel
-    return intel ? prefetch_pattern::four_pages : prefetch_pattern::page_ahead;
-#else
-    return prefetch_pattern::page_ahead;
-#endif
-  }();
-  return pattern;
-}
-
 namespace {
-
-HWY_EXPORT(l1_tiles_float);
-HWY_EXPORT(l1_tiles_half);
-HWY_EXPORT(l1_tiles_bfloat);
-HWY_EXPORT(largest_float);
-HWY_EXPORT(largest_half);
-HWY_EXPORT(largest_bfloat);
-
-void l1_tiles(float const* x, std::uint64_t tile, std::uint64_t tiles, float* norms)
-{
-  HWY_DYNAMIC_DISPATCH(l1_tiles_float)(x, tile, tiles, norms);
-}
-void l1_tiles(rule::half16 const* x, std::uint64_t tile, std::uint64_t tiles, float* norms)
-{
-  HWY_DYNAMIC_DISPATCH(l1_tiles_half)(x, tile, tiles, norms);
-}
-void l1_tiles(rule::bfloat16 const* x, std::uint64_t tile, std::uint64_t tiles, float* norms)
-{
-  HWY_DYNAMIC_DISPATCH(l1_tiles_bfloat)(x, tile, tiles, norms);
-}
-std::uint32_t largest_bits(float const* x, std::uint64_t n)
-{
-  return HWY_DYNAMIC_DISPATCH(largest_float)(x, n);
-}
-std::uint32_t largest_bits(rule::half16 const* x, std::uint64_t n)
-{
-  return HWY_DYNAMIC_DISPATCH(largest_half)(x, n);
-}
-std::uint32_t largest_bits(rule::bfloat16 const* x, std::uint64_t n)
-{
-  return HWY_DYNAMIC_DISPATCH(largest_bfloat)(x, n);
-}
 
 /// A stretch of one segment that one thread takes: whole tiles, or plain elements where there are none.
 struct work_item {
@@ -306,17 +24,20 @@ struct work_item {
 constexpr std::uint64_t item_elements =
   64 * 1024;  ///< 256 KiB of fp32: long enough for the prefetcher to settle
 
-std::vector<work_item> cut(list_plan const& plan, bool norms_wanted)
+std::vector<work_item> cut(list_plan const& plan, bool norms_wanted, which_segments which)
 {
   std::vector<work_item> items;
   for (std::uint32_t number = 0; number < plan.segments.size(); ++number) {
-    segment_plan const& s     = plan.segments[number];
+    segment_plan const& s = plan.segments[number];
+    if (which == which_segments::not_sampled && s.role == segment_role::sampled) {
+      continue;
+    }
     bool const by_tile        = s.role == segment_role::sampled && norms_wanted;
     std::uint64_t const total = by_tile ? s.tiles : s.count;
     std::uint64_t const portion =
-      by_tile && s.tile != 0 ? HWY_MAX(item_elements / s.tile, std::uint64_t{1}) : item_elements;
+      by_tile && s.tile != 0 ? std::max(item_elements / s.tile, std::uint64_t{1}) : item_elements;
     for (std::uint64_t first = 0; first < total; first += portion) {
-      items.push_back({number, first, HWY_MIN(portion, total - first)});
+      items.push_back({number, first, std::min(portion, total - first)});
     }
   }
   return items;
@@ -343,7 +64,7 @@ norm_summary norms_of_tiles(segment_plan const& s, norm kind, std::uint64_t firs
       norms[i]                  = one.norm;
       summary.non_finite        = summary.non_finite || one.non_finite;
     }
-    summary.largest = HWY_MAX(summary.largest, norms[i]);
+    summary.largest = std::max(summary.largest, norms[i]);
   }
   return summary;
 }
@@ -361,7 +82,7 @@ norm_summary largest_of_elements(segment_plan const& s, std::uint64_t first, std
   for (std::uint64_t i = 0; i < count; ++i) {
     float const value = rule::magnitude(rule::widen(elements[i]));
     if (rule::is_finite(value)) {
-      summary.largest = HWY_MAX(summary.largest, value);
+      summary.largest = std::max(summary.largest, value);
     }
   }
   return summary;
@@ -369,9 +90,10 @@ norm_summary largest_of_elements(segment_plan const& s, std::uint64_t first, std
 
 }  // namespace
 
-void tile_norms(list_plan const& plan, norm kind, float* norms, span<norm_summary> summaries)
+void tile_norms(list_plan const& plan, norm kind, float* norms, which_segments which,
+                span<norm_summary> summaries)
 {
-  std::vector<work_item> const items = cut(plan, norms != nullptr);
+  std::vector<work_item> const items = cut(plan, norms != nullptr, which);
   std::vector<norm_summary> parts(items.size());
   dispatch(plan.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -389,10 +111,9 @@ void tile_norms(list_plan const& plan, norm kind, float* norms, span<norm_summar
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     norm_summary& summary = summaries[items[i].segment];
-    summary.largest       = HWY_MAX(summary.largest, parts[i].largest);
+    summary.largest       = std::max(summary.largest, parts[i].largest);
     summary.non_finite    = summary.non_finite || parts[i].non_finite;
   }
 }
 
 }  // namespace bird::host
-#endif  // HWY_ONCE

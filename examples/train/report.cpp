@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "bird/bird.h"
-#include "plots.hpp"
 #include "report_plots.hpp"
 
 namespace bird::trainer {
@@ -154,6 +153,19 @@ void prepare_output(std::filesystem::path const& directory)
   std::filesystem::remove(probe, error);
 }
 
+std::string write_png_beside(span<plot const> charts, std::filesystem::path const& file,
+                             std::vector<std::filesystem::path>& files)
+{
+  std::string const failure = write_png(charts, file);
+  if (failure.empty()) {
+    files.push_back(file);
+    return "";
+  }
+  std::error_code error;
+  std::filesystem::remove(file, error);
+  return fmt::format("{} is not written: {}", file.filename().string(), failure);
+}
+
 written_report write_report(train_options const& options, train_result const& result)
 {
   prepare_output(options.output);
@@ -166,15 +178,7 @@ written_report write_report(train_options const& options, train_result const& re
   write("report.json", report_json(options, result));
   write("curves.svg", svg_document(charts));
   write("report.html", report_html(options, result));
-  std::filesystem::path const picture = options.output / "curves.png";
-  std::string const failure           = write_png(charts, picture);
-  if (failure.empty()) {
-    written.files.push_back(picture);
-  } else {
-    std::error_code error;
-    std::filesystem::remove(picture, error);  // of an earlier run: it would show other curves
-    written.note = "curves.png is not written: " + failure;
-  }
+  written.note = write_png_beside(charts, options.output / "curves.png", written.files);
   return written;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "options.hpp"
+#include "plots.hpp"
 #include "result.hpp"
 
 namespace bird::trainer {
@@ -44,5 +45,11 @@ written_report write_report(train_options const& options, train_result const& re
 /// Replaces a file by `contents`, whole or not at all.
 /// @throws unwritable
 void write_file(std::filesystem::path const& file, std::string const& contents);
+
+/// Draws `file` with gnuplot and adds it to `files`. Without a picture an earlier one is removed, since it
+/// would show something else.
+/// @returns why there is no picture, or an empty string
+[[nodiscard]] std::string write_png_beside(span<plot const> charts, std::filesystem::path const& file,
+                                           std::vector<std::filesystem::path>& files);
 
 }  // namespace bird::trainer

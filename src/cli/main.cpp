@@ -27,13 +27,16 @@ int main(int argc, char** argv)
 {
   CLI::App app{"bird: data-parallel training with compressed updates"};
   app.set_version_flag("--version", std::string{"bird "} + bird_version());
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // asked for below, so that a misspelled one is named
   app.footer(
     "`bird train` trains LeNet-5 on Fashion-MNIST with four workers. `bird train --help` has examples.");
   int exit_code = 0;
   bird::cli::add_train_command(app, exit_code);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) {
+      return complain("a subcommand is required; `bird --help` lists them", bird::cli::exit_bad_usage);
+    }
     return exit_code;
   } catch (CLI::ParseError const& error) {
     if (error.get_exit_code() == 0) {  // --help, --version

@@ -77,6 +77,7 @@ void train_flags::add_run_options(CLI::App& app)
   add("--momentum", given_.momentum, "of the server's optimizer; not used with --local-steps above 1")
     ->capture_default_str();
   add("--seed", given_.seed, "of initial weights, shards, batches and samples; same seed, same result")
+    ->check(CLI::NonNegativeNumber)  // the parser itself wraps -1 around
     ->capture_default_str();
   add("--sync", sync_,
       "bsp: one server, all wait for all every round; dsync: groups of workers with a server each, which "
@@ -96,8 +97,11 @@ void train_flags::add_run_options(CLI::App& app)
     ->capture_default_str();
   add("--data", given_.data, "folder of the four gzipped IDX files")->capture_default_str();
   add("--train-limit", given_.train_limit, "use the first so many training images; 0: all")
+    ->check(CLI::NonNegativeNumber)
     ->capture_default_str();
-  add("--test-limit", given_.test_limit, "use the first so many test images; 0: all")->capture_default_str();
+  add("--test-limit", given_.test_limit, "use the first so many test images; 0: all")
+    ->check(CLI::NonNegativeNumber)
+    ->capture_default_str();
   add("--output", given_.output, "folder of the report")->capture_default_str();
 }
 
@@ -119,7 +123,8 @@ void train_flags::add_codec_options(CLI::App& app)
     ->capture_default_str();
   add("--ratio", ratio_, "share of tiles (peers: of elements) that is sent; replaces the preset's");
   add("--reply-ratio", reply_ratio_, "the same for the server's reply");
-  add("--tile", tile_, "elements per tile; 0: rows and filters; replaces the preset's");
+  add("--tile", tile_, "elements per tile; 0: rows and filters; replaces the preset's")
+    ->check(CLI::NonNegativeNumber);
   add("--sampling", sampling_, "replaces the preset's")->check(one_of(samplings));
   add("--values", values_, "replaces the preset's")->check(one_of(value_forms));
   add("--index", index_, "replaces the preset's")->check(one_of(indices));

@@ -50,6 +50,8 @@ refuses "--codec" train --codec zip
 refuses "--method" train --method magic
 refuses "--feedback residual" train --feedback residual
 refuses "--seed" train --seed -1
+refuses "--tile" train --tile -8
+refuses "--train-limit" train --train-limit -5
 refuses "train-images-idx3-ubyte.gz: no such file; install the data with \`apt-get install" train --data "$work/nowhere"
 
 mkdir damaged

@@ -32,6 +32,7 @@ int main(int argc, char** argv)
     "`bird train` trains LeNet-5 on Fashion-MNIST with four workers. `bird train --help` has examples.");
   int exit_code = 0;
   bird::cli::add_train_command(app, exit_code);
+  bird::cli::add_compare_command(app, exit_code);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {

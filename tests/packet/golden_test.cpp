@@ -13,7 +13,8 @@ namespace {
 
 class Golden : public testing::TestWithParam<reference::golden_packet> {
  protected:
-  std::string const path = std::string{BIRD_GOLDEN_FOLDER} + "/" + GetParam().name;
+  std::string const path         = std::string{BIRD_GOLDEN_FOLDER} + "/" + GetParam().name;
+  std::string const decoded_path = std::string{BIRD_GOLDEN_FOLDER} + "_decoded/" + GetParam().name + ".f32";
 };
 
 TEST_P(Golden, IsWhatTheEncoderWrites)
@@ -27,7 +28,7 @@ TEST_P(Golden, IsWhatTheEncoderWrites)
 
 TEST_P(Golden, DecodesToWhatWasRecorded)
 {
-  reference::bytes const recorded = reference::read_file(path + ".decoded");
+  reference::bytes const recorded = reference::read_file(decoded_path);
   reference::aligned_bytes const golden{reference::read_file(path + ".bird")};
   std::vector<float> const decoded = reference::decode_with_library(golden.span());
   ASSERT_EQ(decoded.size() * sizeof(float), recorded.size());
@@ -37,7 +38,7 @@ TEST_P(Golden, DecodesToWhatWasRecorded)
 TEST_P(Golden, IsDecodedAlikeFromTheSpecificationAlone)
 {
   reference::bytes const golden   = reference::read_file(path + ".bird");
-  reference::bytes const recorded = reference::read_file(path + ".decoded");
+  reference::bytes const recorded = reference::read_file(decoded_path);
   std::vector<float> decoded;
   for (auto const& elements : reference::decode(golden.data()).elements) {
     decoded.insert(decoded.end(), elements.begin(), elements.end());

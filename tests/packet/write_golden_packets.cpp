@@ -1,4 +1,5 @@
-/// Writes the golden packets and what they decode to: NAME.bird, and NAME.decoded as binary32 numbers.
+/// Writes the golden packets and what they decode to: PACKETS/NAME.bird, and DECODED/NAME.f32 as binary32
+/// numbers.
 ///
 /// For a new version of the format only. A change that makes this program write other bytes for a version
 /// that has been released is a mistake.
@@ -23,17 +24,18 @@ void write_file(std::string const& path, void const* data, std::size_t bytes)
 
 int main(int argc, char** argv)
 {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: write_golden_packets FOLDER\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: write_golden_packets PACKETS DECODED\n");
     return 2;
   }
   try {
     for (reference::golden_packet const& golden : reference::golden_packets()) {
-      auto const packet      = reference::encode(golden);
-      auto const decoded     = reference::decode_with_library(packet.bytes());
-      std::string const path = std::string{argv[1]} + "/" + golden.name;
-      write_file(path + ".bird", packet.bytes().data(), packet.bytes().size());
-      write_file(path + ".decoded", decoded.data(), decoded.size() * sizeof(float));
+      auto const packet  = reference::encode(golden);
+      auto const decoded = reference::decode_with_library(packet.bytes());
+      write_file(std::string{argv[1]} + "/" + golden.name + ".bird", packet.bytes().data(),
+                 packet.bytes().size());
+      write_file(std::string{argv[2]} + "/" + golden.name + ".f32", decoded.data(),
+                 decoded.size() * sizeof(float));
     }
   } catch (std::exception const& error) {
     std::fprintf(stderr, "write_golden_packets: %s\n", error.what());

@@ -116,29 +116,31 @@ class tile_writer {
     }
   }
 
-  /// Tiles [first, end), at least one of which is kept: either several short tiles, or one long one in
-  /// pieces.
+  /// Tiles [first, end), at least one of which is kept: either several short ones, or one long one in pieces.
   void kept(slot_cursor& cursor, std::uint64_t first, std::uint64_t end)
   {
     std::uint64_t const tile  = segment_.entry.tile;
     std::uint64_t const begin = first * tile;
     std::uint64_t const stop  = std::min(end * tile, segment_.entry.count);
-    slot_cursor const start   = cursor;
-    for (std::uint64_t piece = begin; piece < stop; piece += unit_elements) {
-      float sums[unit_elements];
-      std::uint64_t const items = std::min(unit_elements, stop - piece);
-      std::fill(sums, sums + items, 0.0F);
-      cursor = start;
+    if (tile < unit_elements) {
+      float sums[unit_elements] = {};
       for (; cursor.tile() < segment_.first_tile + end; cursor.advance()) {
-        std::uint64_t const tile_begin = (cursor.tile() - segment_.first_tile) * tile;
-        auto const tile_items          = static_cast<std::uint32_t>(std::min(tile, stop - tile_begin));
-        std::uint64_t const offset     = piece > tile_begin ? piece - tile_begin : 0;
-        std::uint64_t const at         = tile_begin + offset - piece;
-        segment_.values.add(cursor.slot(), tile_items, static_cast<std::uint32_t>(offset),
-                            static_cast<std::uint32_t>(std::min(tile_items - offset, items - at)), 1.0F,
-                            sums + at);
+        std::uint64_t const at = (cursor.tile() - segment_.first_tile) * tile - begin;
+        auto const items       = static_cast<std::uint32_t>(std::min(tile, stop - begin - at));
+        segment_.values.add(cursor.slot(), items, 0, items, 1.0F, sums + at);
       }
-      write_unit(sums, items, out_ + piece);
+      write_unit(sums, stop - begin, out_ + begin);
+      return;
+    }
+    slot_cursor const start = cursor;
+    auto const tile_items   = static_cast<std::uint32_t>(stop - begin);
+    for (std::uint32_t piece = 0; piece < tile_items; piece += unit_elements) {
+      float sums[unit_elements] = {};
+      std::uint32_t const items = std::min<std::uint32_t>(unit_elements, tile_items - piece);
+      for (cursor = start; cursor.tile() < segment_.first_tile + end; cursor.advance()) {
+        segment_.values.add(cursor.slot(), tile_items, piece, items, 1.0F, sums);
+      }
+      write_unit(sums, items, out_ + begin + piece);
     }
   }
 

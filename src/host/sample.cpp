@@ -61,7 +61,7 @@ std::uint64_t sample(list_plan const& plan, compressor_options const& options, r
                               key,
                               summaries[number].largest,
                               s.count > parallel_elements,
-                              norm_reader{s, plan.type, scratch.norms},
+                              norm_reader{s, plan.type, scratch.norms, summaries[number].non_finite},
                               scratch.slots + kept,
                               scratch.candidate_norms,
                               scratch.survivors,

@@ -54,17 +54,16 @@ norm_summary norms_of_tiles(segment_plan const& s, norm kind, std::uint64_t firs
   if (kind == norm::l1) {
     l1_tiles(elements, s.tile, whole, norms);
   }
-  norm_summary summary;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    T const* const tile       = elements + i * s.tile;
+  // Norms are not negative, so their largest bit pattern tells the largest norm and whether all are finite.
+  std::uint32_t const largest = kind == norm::l1 ? largest_bits(norms, whole) : 0;
+  bool const sound            = kind == norm::l1 && largest < rule::infinity_bits;
+  norm_summary summary{sound ? rule::float_of(largest) : 0.0F, false};
+  for (std::uint64_t i = sound ? whole : 0; i < count; ++i) {
     std::uint64_t const items = i < whole ? s.tile : s.count - (first + i) * s.tile;
-    bool const from_sum       = kind == norm::l1 && i < whole;
-    if (!from_sum || !(norms[i] <= rule::largest_float)) {
-      rule::tile_norm const one = rule::norm_of(kind, tile, items);
-      norms[i]                  = one.norm;
-      summary.non_finite        = summary.non_finite || one.non_finite;
-    }
-    summary.largest = std::max(summary.largest, norms[i]);
+    rule::tile_norm const one = rule::norm_of(kind, elements + i * s.tile, items);
+    norms[i]                  = one.norm;
+    summary.non_finite        = summary.non_finite || one.non_finite;
+    summary.largest           = std::max(summary.largest, one.norm);
   }
   return summary;
 }

@@ -24,12 +24,14 @@ void weights_of(rule::weight_scale scale, float const* norms, std::uint64_t coun
   auto const most           = hn::Set(signed64, std::int64_t{32});
   auto const shift          = hn::Set(signed64, std::int64_t{scale.shift});
   auto const fraction       = hn::Set(d64, std::uint64_t{0x7FFFFF});
+  auto const magnitude      = hn::Set(d32, std::uint32_t{0x7FFFFFFF});
   auto const hidden_bit     = hn::Set(d64, std::uint64_t{0x800000});
   std::uint64_t const lanes = hn::Lanes(d64);
   for (; i + lanes <= count; i += lanes) {
-    auto const bits   = hn::PromoteTo(d64, hn::LoadU(d32, reinterpret_cast<std::uint32_t const*>(norms) + i));
-    auto const field  = hn::ShiftRight<23>(bits);
-    auto const normal = hn::Ne(field, zero);
+    auto const pattern  = hn::LoadU(d32, reinterpret_cast<std::uint32_t const*>(norms) + i);
+    auto const bits     = hn::PromoteTo(d64, hn::And(pattern, magnitude));
+    auto const field    = hn::ShiftRight<23>(bits);
+    auto const normal   = hn::Ne(field, zero);
     auto const exponent = hn::IfThenElse(normal, field, one);
     auto const mantissa = hn::Or(hn::And(bits, fraction), hn::IfThenElseZero(normal, hidden_bit));
     auto const places   = hn::Add(hn::BitCast(signed64, exponent), shift);
@@ -43,7 +45,7 @@ void weights_of(rule::weight_scale scale, float const* norms, std::uint64_t coun
   }
 #endif
   for (; i < count; ++i) {
-    weights[i] = scale.weight(norms[i]);
+    weights[i] = scale.weight(rule::magnitude(norms[i]));
   }
 }
 

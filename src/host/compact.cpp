@@ -145,6 +145,9 @@ template <class T>
 noise_estimate noise_of(packet_writer const& w, segment_plan const& s, segment_sample const& sample)
 {
   noise_estimate total;
+  if (sample.slots == 0) {
+    return total;
+  }
   bool const all             = w.options.sampling == sampling::top;
   std::uint64_t const run    = all ? sample.slots : std::max<std::uint64_t>(1, 4096 / s.tile);
   std::uint64_t const wanted = std::max<std::uint64_t>(1, measured_elements / s.tile);

@@ -41,7 +41,7 @@ struct train_options {
   bool dense_reply    = false;        ///< the server replies uncompressed
 
   int workers = 4;
-  int epochs  = 4;
+  int epochs  = 5;
   int batch   = 32;                     ///< images per worker and step
   std::optional<double> learning_rate;  ///< absent: chosen for the method and codec
   double momentum    = 0.9;

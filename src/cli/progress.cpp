@@ -8,7 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "quantities.hpp"
+#include "report_text.hpp"
+#include "traffic.hpp"
 
 namespace bird::cli {
 namespace {
@@ -28,15 +29,14 @@ std::string time_left(trainer::progress const& now)
     return "";
   }
   double const left = now.seconds / static_cast<double>(now.step) * static_cast<double>(now.steps - now.step);
-  return fmt::format(", {} left", seconds_text(left));
+  return fmt::format(", {} left", trainer::seconds_text(left));
 }
 
 std::string numbers(trainer::progress const& now)
 {
-  return fmt::format("loss {:.3f}, test {:.2f} %, up {} ({}), down {} ({}), {:.0f} images/s", now.loss,
-                     100 * now.test_accuracy, bytes_text(now.bytes_up),
-                     share_text(now.bytes_up, now.dense_bytes_up), bytes_text(now.bytes_down),
-                     share_text(now.bytes_down, now.dense_bytes_down), now.examples_per_second);
+  return fmt::format("loss {:.3f}, test {:.2f} %, up {}, down {}, {:.0f} images/s", now.loss,
+                     100 * now.test_accuracy, traffic_text(now.bytes_up, now.dense_bytes_up),
+                     traffic_text(now.bytes_down, now.dense_bytes_down), now.examples_per_second);
 }
 
 std::size_t terminal_columns(std::FILE* out)

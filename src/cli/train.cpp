@@ -9,9 +9,10 @@
 #include "dataset.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
-#include "quantities.hpp"
 #include "report.hpp"
+#include "report_text.hpp"
 #include "session.hpp"
+#include "traffic.hpp"
 #include "train_flags.hpp"
 
 namespace bird::cli {
@@ -54,18 +55,19 @@ void print_summary(trainer::train_result const& result, trainer::written_report 
              result.interrupted ? " (interrupted)"
              : result.diverged  ? " (diverged)"
                                 : "");
-  fmt::print("bytes         up {} ({}), down {} ({})\n", bytes_text(result.bytes_up),
-             share_text(result.bytes_up, result.dense_bytes_up), bytes_text(result.bytes_down),
-             share_text(result.bytes_down, result.dense_bytes_down));
+  fmt::print("bytes         up {}, down {}\n", traffic_text(result.bytes_up, result.dense_bytes_up),
+             traffic_text(result.bytes_down, result.dense_bytes_down));
   if (result.bytes_between_servers > 0) {
-    fmt::print("              between servers {}\n", bytes_text(result.bytes_between_servers));
+    fmt::print("              between servers {}\n",
+               trainer::bytes_text(static_cast<double>(result.bytes_between_servers)));
   }
   fmt::print("time          {:.1f} s: gradient {:.1f}, codec {:.1f}, link {:.1f} (mean of the workers)\n",
              result.seconds, result.split.gradient, result.split.codec, result.split.link);
   fmt::print("noise         omega {:.3g} up, {:.3g} down; learning rate {:.4g}\n", result.omega,
              result.reply_omega, result.learning_rate);
   fmt::print("memory        {} in each worker, {} at the server, kept for the method\n",
-             bytes_text(result.state_bytes), bytes_text(result.server_state_bytes));
+             trainer::bytes_text(static_cast<double>(result.state_bytes)),
+             trainer::bytes_text(static_cast<double>(result.server_state_bytes)));
   if (result.link_mbps == 0) {
     fmt::print(
       "note          inside one process compression gains no time; --link-mbps 20 shows what it is for\n");

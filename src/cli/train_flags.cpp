@@ -31,6 +31,9 @@ constexpr std::initializer_list<trainer::model> models = {trainer::model::lenet5
 constexpr std::initializer_list<trainer::synchronization> syncs = {trainer::synchronization::bsp,
                                                                    trainer::synchronization::dsync};
 
+/// Share of elements that peers send unless --ratio says otherwise: what their papers start from.
+constexpr double peer_ratio = 0.01;
+
 template <class Value>
 CLI::Validator one_of(std::initializer_list<Value> choices)
 {
@@ -121,7 +124,8 @@ void train_flags::add_codec_options(CLI::App& app)
       "filters as published), block (top tiles with residual and velocity)")
     ->check(CLI::IsMember{std::vector<std::string>{"tile", "sign1", "paper", "block"}})
     ->capture_default_str();
-  add("--ratio", ratio_, "share of tiles (peers: of elements) that is sent; replaces the preset's");
+  add("--ratio", ratio_,
+      "share of tiles that is sent, replaces the preset's; peers: share of elements, 0.01 unless given");
   add("--reply-ratio", reply_ratio_, "the same for the server's reply");
   add("--tile", tile_, "elements per tile; 0: rows and filters; replaces the preset's")
     ->check(CLI::NonNegativeNumber);
@@ -156,6 +160,9 @@ trainer::train_options train_flags::options() const
   replace(options.codec.norm, norm_, norms);
   replace(options.feedback, feedback_, memories);
   replace(options.codec.tile, tile_);
+  if (options.method != trainer::method::bird && options.method != trainer::method::dense) {
+    options.codec.ratio = peer_ratio;
+  }
   replace(options.codec.ratio, ratio_);
   replace(options.codec.gamma, gamma_);
   trainer::check(options);

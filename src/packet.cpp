@@ -321,7 +321,7 @@ std::uint64_t capacity_of(packet_header const& header, span<segment_entry const>
 
 std::uint32_t packet_checksum(span<std::byte const> packet)
 {
-  constexpr std::int64_t parallel_words = 1 << 15;  // below it a team costs more than it saves
+  constexpr std::int64_t parallel_words = 1 << 19;  // below it a team costs more than it saves
   auto const whole                      = static_cast<std::int64_t>(packet.size() / 8);
   auto const term                       = [&](std::int64_t position, std::size_t bytes) {
     std::uint64_t word = 0;

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "host/parallel.hpp"
 #include "host/slot_cursor.hpp"
@@ -50,7 +51,7 @@ constexpr std::uint64_t short_gap       = 1024;  ///< bytes; below, memset wins 
 
 /// Elements that are put together in cache before they are written: a few tiles of a fine sample, or a part
 /// of one long tile.
-constexpr std::uint64_t unit_elements = 512;
+constexpr std::uint64_t unit_elements = 256;
 
 void fill_zeros(void* out, std::uint64_t bytes, bool streaming)
 {
@@ -134,10 +135,17 @@ class tile_writer {
     }
     slot_cursor const start = cursor;
     auto const tile_items   = static_cast<std::uint32_t>(stop - begin);
+    cursor.advance();
+    if constexpr (std::is_same_v<T, float>) {
+      if (cursor.tile() != start.tile()) {  // the usual case: one slot, which needs no sum
+        segment_.values.assign(start.slot(), tile_items, out_ + begin);
+        return;
+      }
+    }
     for (std::uint32_t piece = 0; piece < tile_items; piece += unit_elements) {
       float sums[unit_elements] = {};
       std::uint32_t const items = std::min<std::uint32_t>(unit_elements, tile_items - piece);
-      for (cursor = start; cursor.tile() < segment_.first_tile + end; cursor.advance()) {
+      for (cursor = start; cursor.tile() == start.tile(); cursor.advance()) {
         segment_.values.add(cursor.slot(), tile_items, piece, items, 1.0F, sums);
       }
       write_unit(sums, items, out_ + begin + piece);

@@ -60,7 +60,7 @@ std::uint64_t sample(list_plan const& plan, compressor_options const& options, r
                               plan.type,
                               key,
                               summaries[number].largest,
-                              s.count > parallel_elements,
+                              s.tiles > parallel_tiles,
                               norm_reader{s, plan.type, scratch.norms, summaries[number].non_finite},
                               scratch.slots + kept,
                               scratch.candidate_norms,

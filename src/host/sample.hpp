@@ -9,6 +9,10 @@
 
 namespace bird::host {
 
+/// Tiles below which waking the threads for a pass over norms costs more than it saves: a tile takes a few
+/// cycles.
+inline constexpr std::uint64_t parallel_tiles = 512 * 1024;
+
 /// One sampled segment with at least one tile, and where its slots go.
 struct segment_work {
   segment_plan const* segment;

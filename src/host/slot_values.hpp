@@ -1,6 +1,7 @@
 /// What one slot adds to its tile.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "bird/packet.hpp"
@@ -37,6 +38,21 @@ class slot_values {
         add_values<rule::bfloat16>(at, items, weight, sums);
         return;
     }
+  }
+
+  /// The same for a whole tile that nothing was added to before: out = 0 + value, in which -0 becomes +0 as
+  /// in any sum.
+  void assign(std::uint64_t slot, std::uint32_t tile_items, float* out) const
+  {
+    if (stored_ == stored_as::float32) {
+      float const* const values = reinterpret_cast<float const*>(region_) + (slot - first_slot_) * stride_;
+      for (std::uint32_t i = 0; i < tile_items; ++i) {
+        out[i] = 0.0F + values[i] * scale_;
+      }
+      return;
+    }
+    std::fill(out, out + tile_items, 0.0F);
+    add(slot, tile_items, 0, tile_items, 1.0F, out);
   }
 
   [[nodiscard]] std::uint64_t stride() const { return stride_; }

@@ -36,6 +36,31 @@ void stream_zeros(std::uint8_t* out, std::size_t bytes)
 #endif
 }
 
+/// out = 0 + value * scale, in which -0 becomes +0 as in any sum; around the cache where `out` is aligned for
+/// it.
+void assign(float const* values, float scale, std::uint64_t count, float* out,
+            [[maybe_unused]] bool streaming)
+{
+  std::uint64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  hn::CappedTag<float, 16> const d;
+  auto const scales         = hn::Set(d, scale);
+  std::uint64_t const lanes = hn::Lanes(d);
+  bool const around         = streaming && reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
+  for (; i + lanes <= count; i += lanes) {
+    auto const value = hn::Add(hn::Zero(d), hn::Mul(hn::LoadU(d, values + i), scales));
+    if (around) {
+      hn::Stream(value, d, out + i);
+    } else {
+      hn::StoreU(value, d, out + i);
+    }
+  }
+#endif
+  for (; i < count; ++i) {
+    out[i] = 0.0F + values[i] * scale;
+  }
+}
+
 }  // namespace bird::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -44,6 +69,7 @@ namespace bird::host {
 namespace {
 
 HWY_EXPORT(stream_zeros);
+HWY_EXPORT(assign);
 
 /// Outputs beyond this many bytes leave the caches anyway, so their zeros need not pass through them.
 constexpr std::uint64_t streaming_bytes = 4 * 1024 * 1024;
@@ -137,8 +163,10 @@ class tile_writer {
     auto const tile_items   = static_cast<std::uint32_t>(stop - begin);
     cursor.advance();
     if constexpr (std::is_same_v<T, float>) {
-      if (cursor.tile() != start.tile()) {  // the usual case: one slot, which needs no sum
-        segment_.values.assign(start.slot(), tile_items, out_ + begin);
+      float const* const values = segment_.values.floats(start.slot());
+      if (values != nullptr &&
+          cursor.tile() != start.tile()) {  // the usual case: one slot, which needs no sum
+        HWY_DYNAMIC_DISPATCH(assign)(values, segment_.values.scale(), tile_items, out_ + begin, streaming_);
         return;
       }
     }

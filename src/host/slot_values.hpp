@@ -1,7 +1,6 @@
 /// What one slot adds to its tile.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "bird/packet.hpp"
@@ -40,20 +39,14 @@ class slot_values {
     }
   }
 
-  /// The same for a whole tile that nothing was added to before: out = 0 + value, in which -0 becomes +0 as
-  /// in any sum.
-  void assign(std::uint64_t slot, std::uint32_t tile_items, float* out) const
+  /// The stored values of a slot where they are floats, else null; times scale() they are its values.
+  [[nodiscard]] float const* floats(std::uint64_t slot) const
   {
-    if (stored_ == stored_as::float32) {
-      float const* const values = reinterpret_cast<float const*>(region_) + (slot - first_slot_) * stride_;
-      for (std::uint32_t i = 0; i < tile_items; ++i) {
-        out[i] = 0.0F + values[i] * scale_;
-      }
-      return;
-    }
-    std::fill(out, out + tile_items, 0.0F);
-    add(slot, tile_items, 0, tile_items, 1.0F, out);
+    return stored_ == stored_as::float32
+             ? reinterpret_cast<float const*>(region_) + (slot - first_slot_) * stride_
+             : nullptr;
   }
+  [[nodiscard]] float scale() const { return scale_; }
 
   [[nodiscard]] std::uint64_t stride() const { return stride_; }
 

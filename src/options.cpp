@@ -17,7 +17,7 @@ constexpr double largest_gamma = 16;  // beyond it (a / max a)^gamma underflows 
 
 // sampling, values, index, norm, tile, ratio, gamma
 constexpr named_options presets[] = {
-  {"tile", {sampling::systematic, values::full, index::elias_fano, norm::l1, 8, 0.1, 1.0}},
+  {"tile", {sampling::systematic, values::bf16, index::elias_fano, norm::l1, 8, 0.1, 1.0}},
   {"sign1", {sampling::systematic, values::sign, index::elias_fano, norm::l1, 1, 0.1, 1.0}},
   // BIRD as published: rows or filters, one magnitude a layer, plain indices.
   {"paper", {sampling::bi_random, values::sign, index::u32, norm::l1, 0, 0.1, 1.0}},

@@ -56,7 +56,7 @@ typedef struct bird_config {
 #define BIRD_CONFIG_VERSION 1u
 #define BIRD_CONFIG_INITIALIZER                                                              \
   {                                                                                          \
-    sizeof(bird_config), BIRD_CONFIG_MAGIC, BIRD_CONFIG_VERSION, BIRD_SYSTEMATIC, BIRD_FULL, \
+    sizeof(bird_config), BIRD_CONFIG_MAGIC, BIRD_CONFIG_VERSION, BIRD_SYSTEMATIC, BIRD_BF16, \
       BIRD_ELIAS_FANO, BIRD_L1, 8, 0, 0.1, 1.0                                               \
   }
 

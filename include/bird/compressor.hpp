@@ -31,7 +31,7 @@ namespace bird BIRD_API {
 /// Everything that may be chosen. The defaults are the preset "tile".
 struct compressor_options {
   bird::sampling sampling = sampling::systematic;
-  bird::values values     = values::full;
+  bird::values values     = values::bf16;
   bird::index index       = index::elias_fano;
   bird::norm norm         = norm::l1;
   std::uint32_t tile      = 8;    ///< elements per tile; 0: a tile is a row (const_tensor_view::row)

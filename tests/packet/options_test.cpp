@@ -29,14 +29,14 @@ void expect_options(bird::compressor_options const& options, bird::sampling samp
 
 TEST(Preset, TileIsSystematicTilesOf8InFull)
 {
-  expect_options(bird::preset("tile"), bird::sampling::systematic, bird::values::full,
+  expect_options(bird::preset("tile"), bird::sampling::systematic, bird::values::bf16,
                  bird::index::elias_fano, 8, 0.1);
 }
 
 TEST(Preset, TileIsTheDefault)
 {
   bird::compressor_options const standard;
-  expect_options(standard, bird::sampling::systematic, bird::values::full, bird::index::elias_fano, 8, 0.1);
+  expect_options(standard, bird::sampling::systematic, bird::values::bf16, bird::index::elias_fano, 8, 0.1);
 }
 
 TEST(Preset, Sign1IsSystematicSignsOfSingleElements)

@@ -322,7 +322,7 @@ TEST(HalfCast, RoundsToNearestEven)
   x[1]  = 1.00146484375F;     // half way between 0x3C01 and 0x3C02
   x[2]  = -65504.0F;          // largest
   x[99] = 5.9604644775e-08F;  // least sub-normal
-  std::vector<std::uint16_t> halves(x.size() + 64);
+  array<std::uint16_t> halves{x.size()};
   half_cast(x, halves.data());
   EXPECT_EQ(halves[0], 0x3C00);
   EXPECT_EQ(halves[1], 0x3C02);

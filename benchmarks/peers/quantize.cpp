@@ -11,6 +11,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "peers/quantize.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -122,7 +123,7 @@ void half_range(float const* x, range r, std::uint16_t* halves, prefetch_pattern
   for (; i + step <= r.end; i += step) {
     ahead(x, i * sizeof(float));
     for (std::size_t j = 0; j < step; j += lanes) {
-      hn::StoreU(hn::BitCast(du, hn::DemoteTo(dh, hn::LoadU(d, x + i + j))), du, halves + i + j);
+      hn::Stream(hn::BitCast(du, hn::DemoteTo(dh, hn::LoadU(d, x + i + j))), du, halves + i + j);
     }
   }
   HWY_ALIGN float rest[step] = {};
@@ -132,6 +133,7 @@ void half_range(float const* x, range r, std::uint16_t* halves, prefetch_pattern
     hn::Store(hn::BitCast(du, hn::DemoteTo(dh, hn::Load(d, rest + j))), du, rest_halves + j);
   }
   std::memcpy(halves + i, rest_halves, (r.end - i) * sizeof(std::uint16_t));
+  hwy::FlushStream();
 }
 
 }  // namespace bird::peers::HWY_NAMESPACE

@@ -23,7 +23,7 @@ struct bucket_range {
 void bucket_quantize(span<float const> gradient, std::uint32_t seed, std::uint8_t* packed,
                      bucket_range* ranges);
 
-/// IEEE binary16, rounded to nearest even.
+/// IEEE binary16, rounded to nearest even. `halves` is aligned to 64 bytes and written around the cache.
 void half_cast(span<float const> gradient, std::uint16_t* halves);
 
 }  // namespace bird::peers

@@ -21,9 +21,11 @@ namespace bird::peers {
 
 inline constexpr std::uint32_t digit_shift = 20;  // 31 - 11: the first digit has 11 bits
 inline constexpr std::size_t bins          = 1U << (31U - digit_shift);
-inline constexpr std::size_t tables = 4;  // neighbours count in different tables: equal bins do not wait
+inline constexpr std::size_t columns = 4;  // neighbours count in different columns: equal bins do not wait
 
-using histogram = std::array<std::array<std::uint32_t, bins>, tables>;
+// A bin's columns lie side by side: tables of their own would collide in the low bits of their addresses,
+// which makes loads wait for stores that they do not depend on.
+using histogram = std::array<std::array<std::uint32_t, columns>, bins>;
 
 struct split_counts {
   std::size_t above;
@@ -39,28 +41,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t step = 64;
 
+/// Plain code: passing bins from vectors to addresses by memory takes longer than computing them one by one.
 void count_range(float const* x, range r, histogram& counts, prefetch_pattern const& pattern)
 {
-  hn::ScalableTag<std::uint32_t> const d;
+  constexpr std::size_t mask   = bins - 1;
   prefetch_pattern const ahead = pattern;
   auto const* const words      = reinterpret_cast<std::uint32_t const*>(x);
-  std::size_t const lanes      = hn::Lanes(d);
-  auto const magnitude         = hn::Set(d, 0x7FFFFFFFU);
-  HWY_ALIGN std::uint32_t bin[step];
-  std::size_t i = r.begin;
+  std::size_t i                = r.begin;
   for (; i + step <= r.end; i += step) {
     ahead(x, i * sizeof(float));
-    for (std::size_t j = 0; j < step; j += lanes) {
-      hn::Store(hn::ShiftRight<digit_shift>(hn::And(hn::LoadU(d, words + i + j), magnitude)), d, bin + j);
-    }
-    for (std::size_t j = 0; j < step; j += tables) {
-      for (std::size_t t = 0; t < tables; ++t) {
-        ++counts[t][bin[j + t]];
+    for (std::size_t j = i; j < i + step; j += columns) {
+      std::uint64_t pair[columns / 2];  // two elements a load
+      std::memcpy(pair, words + j, sizeof pair);
+      for (std::size_t c = 0; c < columns; c += 2) {
+        ++counts[pair[c / 2] >> digit_shift & mask][c];
+        ++counts[pair[c / 2] >> (32 + digit_shift) & mask][c + 1];
       }
     }
   }
   for (; i < r.end; ++i) {
-    ++counts[0][(words[i] & 0x7FFFFFFFU) >> digit_shift];
+    ++counts[words[i] >> digit_shift & mask][0];
   }
 }
 
@@ -187,8 +187,8 @@ sparse_view radix_select(span<float const> gradient, std::size_t k, radix_buffer
   auto const [bin, rank] = bin_of(bins, k, [&](std::size_t b) {
     std::size_t sum = 0;
     for (auto const& part : counts) {
-      for (auto const& table : part.value) {
-        sum += table[b];
+      for (std::uint32_t const column : part.value[b]) {
+        sum += column;
       }
     }
     return sum;

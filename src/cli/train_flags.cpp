@@ -72,25 +72,26 @@ void train_flags::add_run_options(CLI::App& app)
   add("--workers", given_.workers, "workers, each a thread with a shard of its own")->capture_default_str();
   add("--epochs", given_.epochs, "passes over the training images")->capture_default_str();
   add("--batch", given_.batch, "images per worker and step")->capture_default_str();
-  add(
-    "--learning-rate", learning_rate_,
-    "at the top of the schedule (100 steps warm-up, then a cosine to 0); default: what was measured for the "
-    "method or preset, and 0.1 / (1 + omega / workers) / 2 for other codecs, with omega, the noise of a "
-    "message, measured at the start");
+  add("--learning-rate", learning_rate_,
+      "at the top of the schedule (100 steps warm-up, then a cosine to 0);\n"
+      "default: what was measured for the method or preset; for other codecs\n"
+      "0.1 / (1 + omega / workers) / 2, where omega, the noise of a message,\n"
+      "is measured at the start");
   add("--momentum", given_.momentum, "of the server's optimizer; not used with --local-steps above 1")
     ->capture_default_str();
   add("--seed", given_.seed, "of initial weights, shards, batches and samples; same seed, same result")
     ->check(CLI::NonNegativeNumber)  // the parser itself wraps -1 around
     ->capture_default_str();
   add("--sync", sync_,
-      "bsp: one server, all wait for all every round; dsync: groups of workers with a server each, which "
-      "runs bsp "
-      "inside; the servers take the mean of their models every --period rounds")
+      "bsp: one server, all wait for all every round; dsync: groups of workers\n"
+      "with a server each, bsp inside a group; the servers take the mean of\n"
+      "their models every --period rounds")
     ->check(one_of(syncs))
     ->capture_default_str();
   add("--groups", given_.groups, "dsync: servers")->capture_default_str();
   add("--period", given_.period,
-      "dsync: rounds between two merges; a merge is exact, so that round's reply is the whole model")
+      "dsync: rounds from one merge to the next; merges are exact, so that\n"
+      "round's reply is the whole model")
     ->capture_default_str();
   add("--local-steps", given_.local_steps, "plain SGD steps of a worker before each exchange")
     ->capture_default_str();
@@ -115,17 +116,19 @@ void train_flags::add_codec_options(CLI::App& app)
     return app.add_option(name, target, help)->group(group);
   };
   add("--method", method_,
-      "bird, dense, or a peer: topk, topk-ef (with error feedback), randomk, sbc (sparse binary compression)")
+      "bird, dense, or a peer: topk, topk-ef (with error feedback), randomk,\n"
+      "sbc (sparse binary compression)")
     ->check(one_of(methods))
     ->capture_default_str();
   add("--codec", preset_,
-      "preset of method bird: tile, sign1 (both on the whole gradient, nothing kept in memory), paper (rows "
-      "and "
-      "filters as published), block (top tiles with residual and velocity)")
+      "preset of method bird: tile, sign1 (both on the whole gradient, nothing\n"
+      "kept in memory), paper (rows and filters, as published), block (top\n"
+      "tiles with residual and velocity)")
     ->check(CLI::IsMember{std::vector<std::string>{"tile", "sign1", "paper", "block"}})
     ->capture_default_str();
   add("--ratio", ratio_,
-      "share of tiles that is sent, replaces the preset's; peers: share of elements, 0.01 unless given");
+      "share of tiles that is sent, replaces the preset's; peers: share of\n"
+      "elements, 0.01 unless given");
   add("--reply-ratio", reply_ratio_, "the same for the server's reply");
   add("--tile", tile_, "elements per tile; 0: rows and filters; replaces the preset's")
     ->check(CLI::NonNegativeNumber);

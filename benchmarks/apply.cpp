@@ -109,7 +109,8 @@ void add_apply(suite& rows, inputs& data, axes const& over)
       std::size_t count;
     };
     for (crowd const many : {crowd{1, over.large}, crowd{4, over.large}, crowd{16, over.medium}}) {
-      rows.compare({label("apply " + std::to_string(many.workers) + " packets d=0.1 tile 256 / best copy",
+      rows.compare({label("apply " + std::to_string(many.workers) +
+                            (many.workers == 1 ? " packet" : " packets") + " d=0.1 tile 256 / best copy",
                           many.count, threads),
                     measure_apply(rows, data, many.count, 0.1, many.workers, counted::moved, threads),
                     best_copy_both_ways(many.count, threads), unit::gigabytes_per_second, std::nullopt});

@@ -164,7 +164,7 @@ try {
     std::cout << "Small sizes and few repetitions: everything runs and gives right results; the ratios mean "
                  "nothing.\n";
   }
-  print_table(results, std::cout);
+  print_table(results, !chosen.quick, std::cout);
   if (!chosen.json_file.empty()) {
     write_json(chosen.json_file, results);
   }

@@ -191,7 +191,7 @@ std::vector<result> suite::run(run_options const& options, std::ostream& progres
   return results;
 }
 
-void print_table(std::vector<result> const& results, std::ostream& out)
+void print_table(std::vector<result> const& results, bool judged, std::ostream& out)
 {
   std::size_t width = 3;
   for (result const& r : results) {
@@ -211,9 +211,9 @@ void print_table(std::vector<result> const& results, std::ostream& out)
     }
     std::snprintf(line, sizeof line, "%-*s %10.4g %10.4g %-4s %8.3g  %-17s %6s  %s\n", column, r.row.c_str(),
                   r.ours, r.reference, name_of(r.unit), r.ratio, range, goal,
-                  !r.goal   ? ""
-                  : r.met() ? "yes"
-                            : "NO");
+                  !r.goal || !judged ? ""
+                  : r.met()          ? "yes"
+                                     : "NO");
     out << line;
   }
 }

@@ -88,7 +88,8 @@ class suite {
   std::vector<comparison> comparisons_;
 };
 
-void print_table(std::vector<result> const& results, std::ostream& out);
+/// @param judged whether to say which goals are met
+void print_table(std::vector<result> const& results, bool judged, std::ostream& out);
 void print_json(std::vector<result> const& results, std::ostream& out);
 
 }  // namespace bird::bench

@@ -27,7 +27,7 @@ void expect_options(bird::compressor_options const& options, bird::sampling samp
   EXPECT_FALSE(options.blind);
 }
 
-TEST(Preset, TileIsSystematicTilesOf8InFull)
+TEST(Preset, TileIsSystematicTilesOf8AsBf16)
 {
   expect_options(bird::preset("tile"), bird::sampling::systematic, bird::values::bf16,
                  bird::index::elias_fano, 8, 0.1);

@@ -114,14 +114,18 @@ BIRD_RULE std::uint64_t region_offset(std::uint64_t end_of_last, values what, se
                                                              : round_up(end_of_last, section_alignment);
 }
 
-/// One term of the checksum: position and content of a 64-bit word, mixed by steps that can be undone, so that no
-/// change of a single word goes unseen. The sum of all terms modulo 2^64 is independent of order, so a device
-/// can add them with atomics. One multiplication a word: a stronger mix cost more than the codec's own work.
+inline constexpr std::uint64_t checksum_step   = 0x9E3779B97F4A7C15ULL;  ///< 2^64 over the golden ratio
+inline constexpr std::uint64_t checksum_factor = 0xFF51AFD7ED558CCDULL;  ///< of MurmurHash3's finalizer
+
+/// One term of the checksum: position and content of a 64-bit word, mixed by steps that can be undone, so
+/// that no change of a single word goes unseen. The sum of all terms modulo 2^64 is independent of order, so
+/// a device can add them with atomics. One multiplication a word: a stronger mix cost more than the codec's
+/// own work.
 BIRD_RULE std::uint64_t checksum_term(std::uint64_t position, std::uint64_t word)
 {
-  std::uint64_t x = word + (position + 1) * 0x9E3779B97F4A7C15ULL;
+  std::uint64_t x = word + (position + 1) * checksum_step;
   x ^= x >> 32;
-  x *= 0xFF51AFD7ED558CCDULL;
+  x *= checksum_factor;
   return x ^ x >> 29;
 }
 

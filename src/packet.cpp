@@ -27,7 +27,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packets are little-end
 
 constexpr std::uint64_t packet_alignment = 16;
 constexpr std::uint64_t no_such_size     = 1ULL << 62;
-constexpr std::size_t checksum_word      = offsetof(packet_header, checksum) / 8;  ///< its upper half
 
 packet_header read_header(span<std::byte const> bytes)
 {
@@ -317,29 +316,6 @@ std::uint64_t capacity_of(packet_header const& header, span<segment_entry const>
   std::uint64_t const bound = rule::round_up(
     rule::index_bytes_bound(header.index, sections.tile_count, sections.slot_count), rule::section_alignment);
   return sections.total_bytes + bound - (sections.starts_offset - sections.index_offset);
-}
-
-std::uint32_t packet_checksum(span<std::byte const> packet)
-{
-  constexpr std::int64_t parallel_words = 1 << 19;  // below it a team costs more than it saves
-  auto const whole                      = static_cast<std::int64_t>(packet.size() / 8);
-  auto const term                       = [&](std::int64_t position, std::size_t bytes) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, packet.data() + 8 * position, bytes);
-    return rule::checksum_term(static_cast<std::uint64_t>(position), word);
-  };
-  std::uint64_t sum = 0;
-#pragma omp parallel for reduction(+ : sum) if (whole > parallel_words)
-  for (std::int64_t i = 0; i < whole; ++i) {
-    sum += term(i, 8);
-  }
-  if (packet.size() % 8 != 0) {
-    sum += term(whole, packet.size() % 8);
-  }
-  std::uint64_t word = 0;  // the field itself counts as zero
-  std::memcpy(&word, packet.data() + 8 * checksum_word, sizeof word);
-  sum += rule::checksum_term(checksum_word, word & 0xFFFFFFFF) - rule::checksum_term(checksum_word, word);
-  return rule::checksum_fold(sum);
 }
 
 std::size_t packet_bytes(span<std::byte const> bytes) { return read_table(bytes).sections.total_bytes; }

@@ -1,7 +1,10 @@
-/// philox_fill: the words of successive Philox blocks, one block a vector lane.
+/// philox_fill: the words of successive Philox blocks, one block a vector lane; rule::philox is the
+/// specification.
 ///
-/// rule::philox is the specification. Ten rounds depend on each other, so two groups of lanes run side by
-/// side to hide the latency of the multiplications.
+/// A 32-bit word lives in the low half of a 64-bit lane, whatever is in the high half: the multiplication
+/// reads low halves only and leaves the two halves of the product where the next round wants them. Ten rounds
+/// depend on each other, so several groups of lanes run side by side to hide the latency of the
+/// multiplications.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "host/philox.cpp"
 #include <hwy/foreach_target.h>
@@ -16,83 +19,102 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 namespace {
 
-using lanes32 = hn::ScalableTag<std::uint32_t>;
+using lanes64 = hn::ScalableTag<std::uint64_t>;
+using lanes32 = hn::Repartition<std::uint32_t, lanes64>;
 using vector  = hn::Vec<lanes32>;
 
-/// Halves of the products of all lanes with a factor that is the same in each.
-HWY_INLINE void multiply(vector a, vector factor, vector& high, vector& low)
-{
-  lanes32 const d;
-  auto const even = hn::BitCast(d, hn::MulEven(a, factor));
-  auto const odd  = hn::BitCast(d, hn::MulEven(hn::Shuffle2301(a), factor));
-  high            = hn::OddEven(odd, hn::Shuffle2301(even));
-  low             = hn::OddEven(hn::Shuffle2301(odd), even);
-}
+constexpr std::uint64_t blocks_per_vector = hn::MaxLanes(lanes64{});
+constexpr int groups = 6;  // 4.2 times the scalar speed on Zen 4; four groups: 4.0, two: 2.9
 
-struct group {
+HWY_INLINE vector high_half(vector product)
+{
+  return hn::BitCast(lanes32{}, hn::ShiftRight<32>(hn::BitCast(lanes64{}, product)));
+}
+HWY_INLINE vector multiply(vector word, vector factor)
+{
+  return hn::BitCast(lanes32{}, hn::MulEven(word, factor));
+}
+HWY_INLINE vector all(std::uint32_t word) { return hn::Set(lanes32{}, word); }
+
+struct philox_lanes {
   vector word[4];
 };
 
-HWY_INLINE void round_of(group& g, vector key0, vector key1, vector m0, vector m1)
+HWY_INLINE void round_of(philox_lanes& g, vector key0, vector key1)
 {
-  vector high0, low0, high1, low1;
-  multiply(g.word[0], m0, high0, low0);
-  multiply(g.word[2], m1, high1, low1);
-  g.word[0] = hn::Xor(high1, hn::Xor(g.word[1], key0));
-  g.word[1] = low1;
-  g.word[2] = hn::Xor(high0, hn::Xor(g.word[3], key1));
-  g.word[3] = low0;
+  vector const left  = multiply(g.word[0], all(rule::philox_multiplier_0));
+  vector const right = multiply(g.word[2], all(rule::philox_multiplier_1));
+  g.word[0]          = hn::Xor3(high_half(right), g.word[1], key0);
+  g.word[1]          = right;
+  g.word[2]          = hn::Xor3(high_half(left), g.word[3], key1);
+  g.word[3]          = left;
 }
 
-constexpr std::uint64_t blocks_per_vector = hn::MaxLanes(lanes32{});
-
-/// Counters of blocks first, first + 1, ... Their low words must not overflow inside the group.
-HWY_INLINE group counters(std::uint64_t first, std::uint32_t segment, std::uint32_t what)
+/// The first two rounds of blocks first, first + 1, ..., whose counters differ in word 0 alone: what is the
+/// same in all lanes is worked out once.
+HWY_INLINE philox_lanes first_rounds(philox_stream const& s, std::uint64_t first)
 {
-  lanes32 const d;
-  return {{hn::Iota(d, static_cast<std::uint32_t>(first)),
-           hn::Set(d, static_cast<std::uint32_t>(first >> 32)), hn::Set(d, segment), hn::Set(d, what)}};
+  std::uint64_t const right1 = std::uint64_t{rule::philox_multiplier_1} * s.segment;
+  auto const word0 =
+    static_cast<std::uint32_t>(right1 >> 32) ^ static_cast<std::uint32_t>(first >> 32) ^ s.key.word[0];
+  std::uint64_t const left2 = std::uint64_t{rule::philox_multiplier_0} * word0;
+  std::uint32_t const key0  = s.key.word[0] + rule::philox_weyl_0;
+  std::uint32_t const key1  = s.key.word[1] + rule::philox_weyl_1;
+
+  vector const number = hn::BitCast(lanes32{}, hn::Iota(lanes64{}, first));
+  vector const left1  = multiply(number, all(rule::philox_multiplier_0));
+  vector const word2  = hn::Xor(high_half(left1), all(s.what ^ s.key.word[1]));
+  vector const right2 = multiply(word2, all(rule::philox_multiplier_1));
+  return {{hn::Xor(high_half(right2), all(static_cast<std::uint32_t>(right1) ^ key0)), right2,
+           hn::Xor(left1, all(static_cast<std::uint32_t>(left2 >> 32) ^ key1)),
+           all(static_cast<std::uint32_t>(left2))}};
 }
 
-HWY_INLINE void store(group const& g, std::uint32_t* words)
+/// Packs the low halves into the order of rule::philox_block.
+HWY_INLINE void store(philox_lanes const& g, std::uint32_t* words)
 {
-  hn::StoreInterleaved4(g.word[0], g.word[1], g.word[2], g.word[3], lanes32{}, words);
+  lanes64 const d;
+  auto const low  = hn::Set(d, std::uint64_t{0xFFFFFFFF});
+  auto const pack = [&](vector even, vector odd) {
+    return hn::Or(hn::And(hn::BitCast(d, even), low), hn::ShiftLeft<32>(hn::BitCast(d, odd)));
+  };
+  hn::StoreInterleaved2(pack(g.word[0], g.word[1]), pack(g.word[2], g.word[3]), d,
+                        reinterpret_cast<std::uint64_t*>(words));
 }
 
 }  // namespace
 
-std::uint64_t fill_whole_groups(rule::philox_key key, std::uint32_t segment, std::uint32_t what,
-                                std::uint64_t first_block, std::uint64_t blocks, std::uint32_t* words)
+std::uint64_t fill_whole_groups(philox_stream const& s, std::uint64_t first_block, std::uint64_t blocks,
+                                std::uint32_t* words)
 {
-  lanes32 const d;
-  auto const m0                   = hn::Set(d, rule::philox_multiplier_0);
-  auto const m1                   = hn::Set(d, rule::philox_multiplier_1);
-  constexpr std::uint64_t at_once = 2 * blocks_per_vector;
-
-  std::uint64_t done = 0;
+  constexpr std::uint64_t at_once = groups * blocks_per_vector;
+  std::uint64_t done              = 0;
   for (; done + at_once <= blocks; done += at_once) {
     std::uint64_t const first = first_block + done;
-    if (static_cast<std::uint32_t>(first) > 0xFFFFFFFFU - at_once) {
-      break;  // the low words would overflow; the caller takes these one by one
+    if (first >> 32 != (first + at_once - 1) >> 32) {
+      break;  // the counter's second word is not the same in all lanes; the caller takes these one by one
     }
-    group a   = counters(first, segment, what);
-    group b   = counters(first + blocks_per_vector, segment, what);
-    auto key0 = hn::Set(d, key.word[0]);
-    auto key1 = hn::Set(d, key.word[1]);
-    for (int round = 0; round < rule::philox_rounds; ++round) {
-      round_of(a, key0, key1, m0, m1);
-      round_of(b, key0, key1, m0, m1);
-      key0 = hn::Add(key0, hn::Set(d, rule::philox_weyl_0));
-      key1 = hn::Add(key1, hn::Set(d, rule::philox_weyl_1));
+    philox_lanes g[groups];
+    for (std::uint64_t i = 0; i < groups; ++i) {
+      g[i] = first_rounds(s, first + i * blocks_per_vector);
     }
-    store(a, words + 4 * done);
-    store(b, words + 4 * (done + blocks_per_vector));
+    std::uint32_t key0 = s.key.word[0] + 2 * rule::philox_weyl_0;
+    std::uint32_t key1 = s.key.word[1] + 2 * rule::philox_weyl_1;
+    for (int round = 2; round < rule::philox_rounds; ++round) {
+      for (philox_lanes& one : g) {
+        round_of(one, all(key0), all(key1));
+      }
+      key0 += rule::philox_weyl_0;
+      key1 += rule::philox_weyl_1;
+    }
+    for (std::uint64_t i = 0; i < groups; ++i) {
+      store(g[i], words + 4 * (done + i * blocks_per_vector));
+    }
   }
   return done;
 }
 #else
-std::uint64_t fill_whole_groups(rule::philox_key, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t,
-                                std::uint32_t*)
+std::uint64_t fill_whole_groups(philox_stream const&, std::uint64_t, std::uint64_t, std::uint32_t*)
 {
   return 0;
 }
@@ -113,14 +135,14 @@ void philox_fill(rule::philox_key key, std::uint32_t segment, rule::purpose what
   std::uint64_t done         = 0;
   while (done < blocks) {
     done +=
-      HWY_DYNAMIC_DISPATCH(fill_whole_groups)(key, segment, static_cast<std::uint32_t>(what),
+      HWY_DYNAMIC_DISPATCH(fill_whole_groups)({key, segment, static_cast<std::uint32_t>(what)},
                                               first_block + done, blocks - done, words.data() + 4 * done);
-    // A remainder, or the few blocks around an overflow of the counter's low word.
+    // A remainder, or the blocks around an overflow of the counter's first word.
     constexpr std::uint64_t one_by_one = 64;
     for (std::uint64_t end = HWY_MIN(blocks, done + one_by_one); done < end; ++done) {
       rule::philox_block const block = rule::draw_block(key, segment, what, first_block + done);
-      for (int word = 0; word < 4; ++word) {
-        words[4 * done + static_cast<std::uint64_t>(word)] = block.word[word];
+      for (std::uint64_t word = 0; word < 4; ++word) {
+        words[4 * done + word] = block.word[word];
       }
     }
   }

@@ -1,6 +1,10 @@
 /// values: what a kept tile's elements become on the wire, and back.
 ///
 ///   sign   one bit; decoded +-magnitude(scale, items), scale = norm that one slot carries
+///          An exact zero has no sign: it gets a fair random bit (draw.cuh), so that its mean stays zero.
+///          Measured on gradients of LeNet-5 on Fashion-MNIST (step 100, 36 % zeros, tiles of 8, ratio 0.1):
+///          omega 1.19; with a mask of zeros and the tile's norm kept 1.25, and the mask costs bits; with +v
+///          a bias of 0.17 |g|.
 ///   full   x * multiplier / scale; decoded stored * scale, scale = a power of two
 #pragma once
 

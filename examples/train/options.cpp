@@ -132,6 +132,7 @@ std::string codec_description(train_options const& options)
   compare("tile", mine.tile, base.tile, mine.tile);
   compare("ratio", mine.ratio, base.ratio, mine.ratio);
   compare("gamma", mine.gamma, base.gamma, mine.gamma);
+  compare("blind", mine.blind, base.blind, mine.blind);
   compare("feedback", options.feedback, feedback_of(options.preset), to_string(options.feedback));
   return changes.empty() ? options.preset : fmt::format("{}({})", options.preset, changes);
 }

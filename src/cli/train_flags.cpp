@@ -137,6 +137,8 @@ void train_flags::add_codec_options(CLI::App& app)
   add("--index", index_, "replaces the preset's")->check(one_of(indices));
   add("--norm", norm_, "replaces the preset's")->check(one_of(norms));
   add("--gamma", gamma_, "exponent of bi_random; replaces the preset's");
+  app.add_flag("--blind", blind_, "with --sampling uniform: never look at tiles that are not sent")
+    ->group(group);
   add("--feedback", feedback_, "memory of what was not sent, with --sampling top; replaces the preset's")
     ->check(one_of(memories));
   app
@@ -168,6 +170,7 @@ trainer::train_options train_flags::options() const
   }
   replace(options.codec.ratio, ratio_);
   replace(options.codec.gamma, gamma_);
+  options.codec.blind = blind_;
   trainer::check(options);
   return options;
 }

@@ -29,6 +29,7 @@ class train_flags {
   std::optional<std::string> sampling_, values_, index_, norm_, feedback_;
   std::optional<std::uint32_t> tile_;
   std::optional<double> ratio_, gamma_, reply_ratio_, learning_rate_;
+  bool blind_ = false;
 };
 
 }  // namespace bird::cli

@@ -38,6 +38,7 @@ refuses "--ratio is 1.5" train --ratio 1.5
 refuses "--ratio is nan" train --ratio nan
 refuses "--reply-ratio is 2" train --reply-ratio 2
 refuses "gamma is -1" train --codec paper --gamma -1
+refuses "blind" train --blind
 refuses "--learning-rate is -0.1" train --learning-rate -0.1
 refuses "--momentum is 1" train --momentum 1
 refuses "--link-mbps is -1" train --link-mbps -1

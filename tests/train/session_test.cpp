@@ -121,6 +121,7 @@ TEST(Session, WithEveryTileSentEqualsDense)
 {
   train_options everything = small_run("tile");
   everything.codec.ratio   = 1;
+  everything.codec.values  = values::full;
   everything.reply_ratio   = 1;
   train_result const whole = run(everything);
   train_result const dense = run(small_run(method::dense));

@@ -129,13 +129,11 @@ void add_all(suite& rows, inputs& data, axes const& over)
   add_philox(rows, data, over);
 }
 
-void write_json(std::string const& file, std::vector<result> const& results)
+/// Found before the measurements, not after them.
+void require_writable(std::string const& option, std::string const& file)
 {
-  std::ofstream out{file};
-  print_json(results, out);
-  out.flush();
-  if (!out) {
-    throw usage_error{"--json: cannot write '" + file + "'"};
+  if (!file.empty() && !std::ofstream{file, std::ios::app}) {
+    throw usage_error{option + ": cannot write '" + file + "'"};
   }
 }
 
@@ -156,9 +154,8 @@ try {
     }
     return 0;
   }
-  if (!chosen.json_file.empty()) {
-    write_json(chosen.json_file, {});  // an unwritable file is found before the measurements
-  }
+  require_writable("--json", chosen.json_file);
+  require_writable("--raw", chosen.run.raw_file);
   std::vector<result> const results = rows.run(chosen.run, std::cerr);
   if (chosen.quick) {
     std::cout << "Small sizes and few repetitions: everything runs and gives right results; the ratios mean "
@@ -166,11 +163,16 @@ try {
   }
   print_table(results, !chosen.quick, std::cout);
   if (!chosen.json_file.empty()) {
-    write_json(chosen.json_file, results);
+    std::ofstream out{chosen.json_file};
+    print_json(results, out);
+    out.flush();
+    if (!out) {
+      throw std::runtime_error{"--json: writing '" + chosen.json_file + "' failed"};
+    }
   }
   return 0;
 } catch (usage_error const& error) {
-  std::cerr << "bird_bench: " << error.what() << '\n' << usage;
+  std::cerr << "bird_bench: " << error.what() << " (--help lists the options)\n";
   return 2;
 } catch (std::regex_error const&) {
   std::cerr << "bird_bench: --filter: not a regular expression\n";

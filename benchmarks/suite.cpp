@@ -3,8 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <ostream>
 #include <regex>
@@ -51,13 +49,6 @@ class collector : public benchmark::BenchmarkReporter {
   std::set<std::string> failures_;
 };
 
-double median(std::vector<double> numbers)
-{
-  std::sort(numbers.begin(), numbers.end());
-  std::size_t const middle = numbers.size() / 2;
-  return numbers.size() % 2 == 1 ? numbers[middle] : (numbers[middle - 1] + numbers[middle]) / 2;
-}
-
 /// Rates of all repetitions in the row's unit.
 std::vector<double> rates(measurement const& m, unit in, std::vector<double> seconds)
 {
@@ -66,34 +57,6 @@ std::vector<double> rates(measurement const& m, unit in, std::vector<double> sec
     number = amount / number * 1e-9;
   }
   return seconds;
-}
-
-result evaluate(comparison const& c, std::map<std::string, measurement> const& measurements, times const& all)
-{
-  result r;
-  r.row  = c.row;
-  r.unit = c.unit;
-  r.goal = c.goal;
-
-  std::vector<double> reference;
-  for (std::string const& name : c.references) {
-    std::vector<double> candidate = rates(measurements.at(name), c.unit, all.at(name));
-    if (reference.empty() || median(candidate) > r.reference) {
-      r.reference      = median(candidate);
-      r.reference_name = name;
-      reference        = std::move(candidate);
-    }
-  }
-  std::vector<double> const ours = rates(measurements.at(c.ours), c.unit, all.at(c.ours));
-  r.ours                         = median(ours);
-  r.ratio                        = r.ours / r.reference;
-  r.least                        = r.ratio;
-  r.largest                      = r.ratio;
-  for (std::size_t i = 0; i < std::min(ours.size(), reference.size()); ++i) {
-    r.least   = std::min(r.least, ours[i] / reference[i]);
-    r.largest = std::max(r.largest, ours[i] / reference[i]);
-  }
-  return r;
 }
 
 /// Google Benchmark calls this once a repetition, and more often at first to find the number of iterations.
@@ -112,20 +75,6 @@ void run_one(benchmark::State& state, measurement const& m, std::function<void()
     function();
   }
 }
-
-std::string escaped(std::string const& text)
-{
-  std::string out;
-  for (char const c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
-
-char const* name_of(unit in) { return in == unit::gigabytes_per_second ? "GB/s" : "G/s"; }
 
 }  // namespace
 
@@ -186,57 +135,16 @@ std::vector<result> suite::run(run_options const& options, std::ostream& progres
   }
   std::vector<result> results;
   for (comparison const& c : chosen) {
-    results.push_back(evaluate(c, measurements_, collected.collected()));
+    auto const rates_of = [&](std::string const& name) {
+      return rates(measurements_.at(name), c.unit, collected.collected().at(name));
+    };
+    std::vector<named_rates> references;
+    for (std::string const& name : c.references) {
+      references.push_back({name, rates_of(name)});
+    }
+    results.push_back(compare_rates(c, rates_of(c.ours), references));
   }
   return results;
-}
-
-void print_table(std::vector<result> const& results, bool judged, std::ostream& out)
-{
-  std::size_t width = 3;
-  for (result const& r : results) {
-    width = std::max(width, r.row.size());
-  }
-  auto const column = static_cast<int>(width);
-  char line[512];
-  std::snprintf(line, sizeof line, "%-*s %10s %10s %-4s %8s  %-17s %6s  %s\n", column, "row", "ours",
-                "reference", "", "ratio", "min..max", "goal", "met");
-  out << line;
-  for (result const& r : results) {
-    char range[64];
-    std::snprintf(range, sizeof range, "%.3g..%.3g", r.least, r.largest);
-    char goal[32] = "-";
-    if (r.goal) {
-      std::snprintf(goal, sizeof goal, "%.4g", *r.goal);
-    }
-    std::snprintf(line, sizeof line, "%-*s %10.4g %10.4g %-4s %8.3g  %-17s %6s  %s\n", column, r.row.c_str(),
-                  r.ours, r.reference, name_of(r.unit), r.ratio, range, goal,
-                  !r.goal || !judged ? ""
-                  : r.met()          ? "yes"
-                                     : "NO");
-    out << line;
-  }
-}
-
-void print_json(std::vector<result> const& results, std::ostream& out)
-{
-  out << "[\n";
-  char const* separator = "";
-  for (result const& r : results) {
-    char numbers[256];
-    std::snprintf(numbers, sizeof numbers,
-                  R"("ours": %.6g, "reference": %.6g, "ratio": %.6g, "min": %.6g, "max": %.6g)", r.ours,
-                  r.reference, r.ratio, r.least, r.largest);
-    char goal[32] = "null";
-    if (r.goal) {
-      std::snprintf(goal, sizeof goal, "%.6g", *r.goal);
-    }
-    out << separator << R"(  {"row": ")" << escaped(r.row) << "\", " << numbers << R"(, "goal": )" << goal
-        << R"(, "met": )" << (r.met() ? "true" : "false") << R"(, "unit": ")" << name_of(r.unit)
-        << R"(", "reference_name": ")" << escaped(r.reference_name) << "\"}";
-    separator = ",\n";
-  }
-  out << "\n]\n";
 }
 
 }  // namespace bird::bench

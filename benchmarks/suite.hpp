@@ -1,18 +1,18 @@
-/// Measurements, and the rows of ratios that are made of them.
+/// Measurements, and running those that the wanted rows need.
 ///
 /// All measurements of a run are repeated in random order in one process, so that what disturbs the machine
-/// disturbs both sides of a ratio alike. A row's ratio is that of the medians; its range is that of the
-/// ratios of the repetitions with equal number.
+/// disturbs both sides of a ratio alike.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
 #include <map>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "ratios.hpp"
 
 namespace bird::bench {
 
@@ -21,9 +21,6 @@ struct work {
   double bytes    = 0;  ///< of dense input, unless the row says otherwise
   double elements = 0;
 };
-
-/// In what a row compares.
-enum class unit { gigabytes_per_second, gigaelements_per_second };
 
 /// Allocates, runs once and checks the result; returns the function that is timed.
 /// @throws std::runtime_error when the result is wrong
@@ -34,29 +31,6 @@ struct measurement {
   int threads;
   bench::work work;
   preparation prepare;
-};
-
-struct comparison {
-  std::string row;
-  std::string ours;                     ///< name of a measurement
-  std::vector<std::string> references;  ///< the fastest of these is the reference
-  bench::unit unit;
-  std::optional<double> goal;  ///< least ratio
-};
-
-/// A row with its numbers.
-struct result {
-  std::string row;
-  std::string reference_name;  ///< the one that was fastest
-  bench::unit unit;
-  double ours      = 0;  ///< median, in the row's unit
-  double reference = 0;
-  double ratio     = 0;
-  double least     = 0;
-  double largest   = 0;
-  std::optional<double> goal;
-
-  [[nodiscard]] bool met() const { return !goal || ratio >= *goal; }
 };
 
 struct no_such_row : std::runtime_error {
@@ -87,9 +61,5 @@ class suite {
   std::map<std::string, measurement> measurements_;
   std::vector<comparison> comparisons_;
 };
-
-/// @param judged whether to say which goals are met
-void print_table(std::vector<result> const& results, bool judged, std::ostream& out);
-void print_json(std::vector<result> const& results, std::ostream& out);
 
 }  // namespace bird::bench

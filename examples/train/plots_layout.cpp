@@ -2,6 +2,7 @@
 #include "plots_layout.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "plots_axis.hpp"
 
@@ -89,6 +90,9 @@ class painter {
     for (plot_level const& level : chart_.levels) {
       double const y = y_of(level.y);
       canvas_.rule(plot_rule::level, {left, y}, {width - right, y});
+      if (level.name.empty()) {
+        continue;
+      }
       text(plot_text::tick, {left + 4, y - 4}, plot_anchor::start, level.name);
       taken_.push_back({left + 4, y - 4 - plot_text_height, left + 4 + width_of(level.name), y});
     }
@@ -105,6 +109,20 @@ class painter {
     if (points.size() > 1) {
       canvas_.line(series.ink, series.dashed, points);
     }
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      keep_free(points[i - 1], points[i]);
+    }
+  }
+
+  /// Names shall not cover a line: little boxes along it are taken.
+  void keep_free(paper_point from, paper_point to)
+  {
+    constexpr double spacing = 5, half = 2.5;
+    int const steps = static_cast<int>(std::hypot(to.x - from.x, to.y - from.y) / spacing) + 1;
+    for (int i = 0; i <= steps; ++i) {
+      double const x = from.x + (to.x - from.x) * i / steps, y = from.y + (to.y - from.y) * i / steps;
+      taken_.push_back({x - half, y - half, x + half, y + half});
+    }
   }
 
   void points(plot_series const& series)
@@ -116,6 +134,7 @@ class painter {
       paper_point const at = on_paper(point);
       if (point.high > point.low) {
         canvas_.line(series.ink, false, {{at.x, y_of(point.low)}, {at.x, y_of(point.high)}});
+        keep_free({at.x, y_of(point.low)}, {at.x, y_of(point.high)});
       }
       canvas_.dot(series.ink, at, point.note);
       taken_.push_back({at.x - 5, at.y - 5, at.x + 5, at.y + 5});

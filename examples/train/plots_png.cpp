@@ -74,17 +74,17 @@ class gnuplot_canvas final : public plot_canvas {
   {
     char const* const colour = kind == plot_rule::grid ? light_palette.grid : light_palette.axis;
     add({from, to},
-        fmt::format("with lines lc rgb '{}' lw 1{}", colour, kind == plot_rule::level ? " dt 3" : ""));
+        fmt::format("with lines lc rgb '{}' lw 2{}", colour, kind == plot_rule::level ? " dt 3" : ""));
   }
 
   void line(plot_ink ink, bool dashed, std::vector<paper_point> const& points) override
   {
-    add(points, fmt::format("with lines lc rgb '{}' lw 2{}", colour_of(ink), dashed ? " dt 2" : ""));
+    add(points, fmt::format("with lines lc rgb '{}' lw 4{}", colour_of(ink), dashed ? " dt 2" : ""));
   }
 
   void dot(plot_ink ink, paper_point at, std::string const& /*note*/) override
   {
-    add({at}, fmt::format("with points pt 7 ps 0.9 lc rgb '{}'", colour_of(ink)));
+    add({at}, fmt::format("with points pt 7 ps 1.5 lc rgb '{}'", colour_of(ink)));
   }
 
   void add(std::vector<paper_point> const& points, std::string const& how)

@@ -24,8 +24,8 @@ std::string headline(train_result const& result)
     return fmt::format("{} diverged with {} at learning rate {}", name_of(result.model), result.codec,
                        number_text(result.learning_rate));
   }
-  std::string const reached = fmt::format("{} reached {} of its test images", name_of(result.model),
-                                          percent_text(result.test_accuracy));
+  std::string const reached =
+    fmt::format("{} reached {} test accuracy", name_of(result.model), percent_text(result.test_accuracy));
   if (result.method == "dense") {
     return reached + ", sending plain floats";
   }
@@ -50,14 +50,15 @@ std::vector<page_tile> tiles(train_result const& result)
     return text == "as many" ? "as many as plain floats" : text + " of plain floats";
   };
   auto const message = [&](double bytes) { return bytes_text(bytes / messages) + " a message"; };
-  return {{"Test accuracy", percent_text(result.test_accuracy), fmt::format("loss {:.3f}", result.loss)},
-          {"Sent both ways", bytes_text(up + down), of_dense(up + down, dense_up + dense_down)},
-          {"Workers to server", bytes_text(up), of_dense(up, dense_up) + ", " + message(up)},
-          {"Server to workers", bytes_text(down), of_dense(down, dense_down) + ", " + message(down)},
-          {"Training time", seconds_text(result.seconds),
-           count_text(static_cast<std::uint64_t>(result.examples_per_second)) + " images a second"},
-          {"Memory of the method", bytes_text(static_cast<double>(result.state_bytes)),
-           "a worker; " + bytes_text(static_cast<double>(result.server_state_bytes)) + " at the server"}};
+  return {
+    {"Test accuracy", percent_text(result.test_accuracy), fmt::format("loss {:.3f}", result.loss)},
+    {"Sent both ways", bytes_text(up + down), of_dense(up + down, dense_up + dense_down)},
+    {"Workers to server", bytes_text(up), of_dense(up, dense_up) + ", " + message(up)},
+    {"Server to workers", bytes_text(down), of_dense(down, dense_down) + ", " + message(down)},
+    {"Training time", seconds_text(result.seconds),
+     count_text(static_cast<std::uint64_t>(result.examples_per_second)) + " images a second"},
+    {"Kept in memory", bytes_text(static_cast<double>(result.state_bytes)),
+     "by each worker; " + bytes_text(static_cast<double>(result.server_state_bytes)) + " at the server"}};
 }
 
 page_table curve_table(train_result const& result)

@@ -74,6 +74,25 @@ TEST_P(Packet, IsTheSameForAnyVectorInstructions)
     [&] { EXPECT_TRUE(codec_test::compress(GetParam(), large_list(), key).packet == expected); });
 }
 
+TEST_P(Packet, OfEveryDtypeIsTheSameForAnyVectorInstructions)
+{
+  for (bird::dtype const type : codec_test::all_dtypes) {
+    for (std::uint32_t const tile : {1U, 4U, 8U, 13U, 32U, 100U}) {
+      bird::compressor_options options = GetParam();
+      options.tile                     = tile;
+      std::vector<float> elements      = codec_test::gradient(7001, 52, 0.2);
+      elements[100]                    = 60'000;
+      std::vector<tensor> const list{tensor{elements, type}};
+      auto const expected = codec_test::compress(options, list, key).packet;
+      auto const decoded  = codec_test::decompress(expected, type);
+      codec_test::for_each_target([&] {
+        EXPECT_TRUE(codec_test::compress(options, list, key).packet == expected) << bird::to_string(type);
+        EXPECT_TRUE(codec_test::decompress(expected, type) == decoded) << bird::to_string(type);
+      });
+    }
+  }
+}
+
 TEST_P(Packet, DecodesAlikeForAnyThreadsAndInstructions)
 {
   std::vector<std::byte> const packet            = codec_test::compress(GetParam(), large_list(), key).packet;

@@ -10,6 +10,7 @@ namespace bird::cli {
 
 void add_train_command(CLI::App& app, int& exit_code);
 void add_compare_command(CLI::App& app, int& exit_code);
+void add_inspect_command(CLI::App& app, int& exit_code);
 
 inline constexpr int exit_failed      = 1;
 inline constexpr int exit_bad_usage   = 2;

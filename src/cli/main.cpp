@@ -33,6 +33,7 @@ int main(int argc, char** argv)
   int exit_code = 0;
   bird::cli::add_train_command(app, exit_code);
   bird::cli::add_compare_command(app, exit_code);
+  bird::cli::add_inspect_command(app, exit_code);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {

@@ -42,7 +42,7 @@ rates measured_rates(train_options const& options)
     return {0.01, 0.05};
   }
   if (options.preset == "block") {
-    return {0.06, 0.1};
+    return {0.03, 0.1};
   }
   return {0.03, 0.1};  // tile
 }

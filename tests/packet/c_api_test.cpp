@@ -285,6 +285,17 @@ TEST_F(CApi, TakesATensorOfNoDimensionsAsOneElement)
   EXPECT_EQ(report.dense_bytes, 4U);
 }
 
+TEST_F(CApi, RefusesAPacketBufferBelowTheCapacity)
+{
+  ASSERT_NO_FATAL_FAILURE(compress());
+  std::size_t capacity = 0;
+  ASSERT_EQ(bird_packet_capacity(codec, &input, 1, &capacity), BIRD_SUCCESS);
+  EXPECT_FAILS(compress_again(&input, packet.data(), capacity - 1, bird_host_stream()), BIRD_INVALID_ARGUMENT,
+               "packet: " + std::to_string(capacity - 1) + " bytes");
+  EXPECT_FAILS(compress_again(&input, packet[0].bytes + 1, capacity, bird_host_stream()),
+               BIRD_INVALID_ARGUMENT, "packet: address");
+}
+
 TEST_F(CApi, RefusesAStreamThatIsNotTheHosts)
 {
   ASSERT_NO_FATAL_FAILURE(compress());

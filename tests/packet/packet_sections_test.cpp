@@ -193,6 +193,26 @@ TEST(Padding, OfAShortLastTileIsZeroInEachOfItsSlots)
   }
 }
 
+TEST(Padding, OfALongShortTileIsZeroToItsLastBit)
+{
+  constexpr std::uint64_t tile = 21, length = 3;
+  packet_recipe recipe;
+  recipe.values   = values_sign;
+  recipe.tile     = tile;
+  recipe.segments = {
+    {role_sampled, tile + length, tile, {1, 1}, std::vector<std::uint64_t>(2 * tile), 1, false}};
+  recipe.segments[0].stored[0]    = 1;
+  recipe.segments[0].stored[tile] = 1;
+  EXPECT_NO_THROW(parse_damaged(recipe, [](bytes&) {}));
+  for (std::uint64_t const slot : {0U, 1U}) {
+    for (std::uint64_t element = length; element < tile; ++element) {
+      packet_recipe damaged                             = recipe;
+      damaged.segments[0].stored[slot * tile + element] = 1;
+      EXPECT_REFUSED(parse_damaged(damaged, [](bytes&) {}), "padding of the last tile");
+    }
+  }
+}
+
 TEST(Sections, HaveTheOffsetsOfTheSpecification)
 {
   auto const packet = build(full_recipe(systematic, 1, index_bitmap, 1, 1));

@@ -19,6 +19,25 @@ using reference::bytes;
 
 void parse(bird::span<std::byte const> packet) { static_cast<void>(bird::parse_packet(packet)); }
 
+/// One field that is overwritten (and the checksum corrected), and what the message must say.
+struct wrong_field {
+  char const* name;
+  std::uint64_t offset;
+  int width;
+  std::uint64_t value;
+  char const* message;
+};
+void PrintTo(wrong_field const& field, std::ostream* out) { *out << field.name; }
+
+bytes with_field(bytes packet, wrong_field const& field)
+{
+  reference::put(packet, field.offset, field.value, field.width);
+  if (field.offset != 60) {
+    reference::seal(packet);
+  }
+  return packet;
+}
+
 class SoundPacket : public testing::TestWithParam<reference::named_packet> {
  protected:
   bytes const packet = reference::build(GetParam().recipe);
@@ -123,6 +142,19 @@ TEST(Packet, MayHaveADenseSegmentBetweenTilesAndTheirCompanion)
   EXPECT_EQ(bird::parse_packet(memory.span()).segments[2].role, bird::segment_role::companion);
 }
 
+TEST(Packet, NeedsACapacityOfAllItsBytes)
+{
+  bytes const packet = reference::build(reference::full_recipe(2, 2, 3, 1, 1));
+  for (std::uint64_t const capacity : {packet.size() - 1, packet.size()}) {
+    aligned_bytes const memory{with_field(packet, {"capacity", 24, 8, capacity, ""})};
+    if (capacity < packet.size()) {
+      EXPECT_REFUSED(bird::parse_packet(memory.span()), "capacity is " + std::to_string(capacity));
+    } else {
+      EXPECT_NO_THROW(parse(memory.span()));
+    }
+  }
+}
+
 TEST(Packet, AtAnAddressThatIsNotAMultipleOf16IsRefused)
 {
   bytes shifted(8, 0);
@@ -130,25 +162,6 @@ TEST(Packet, AtAnAddressThatIsNotAMultipleOf16IsRefused)
   shifted.insert(shifted.end(), packet.begin(), packet.end());
   aligned_bytes const memory{shifted};
   EXPECT_REFUSED(bird::parse_packet(memory.span().subspan(8)), "address");
-}
-
-/// One field that is overwritten (and the checksum corrected), and what the message must say.
-struct wrong_field {
-  char const* name;
-  std::uint64_t offset;
-  int width;
-  std::uint64_t value;
-  char const* message;
-};
-void PrintTo(wrong_field const& field, std::ostream* out) { *out << field.name; }
-
-bytes with_field(bytes packet, wrong_field const& field)
-{
-  reference::put(packet, field.offset, field.value, field.width);
-  if (field.offset != 60) {
-    reference::seal(packet);
-  }
-  return packet;
 }
 
 class WrongField : public testing::TestWithParam<wrong_field> {};
@@ -190,6 +203,8 @@ INSTANTIATE_TEST_SUITE_P(
     wrong_field{"count_of_2_to_the_63", segment_0, 8, 1ULL << 63, "count is 9223372036854775808"},
     wrong_field{"count_just_too_large", segment_0, 8, (1ULL << 56) + 1, "segment 0: count is"},
     wrong_field{"count_that_overflows_the_sum", segment_2, 8, ~0ULL - 10, "segment 2: count is"},
+    wrong_field{"count_that_takes_the_sum_too_far", segment_2, 8, 1ULL << 56,
+                "segment 2: count is 72057594037927936"},
     wrong_field{"count_of_too_many_tiles", segment_0, 8, 1ULL << 34, "segment 0: count is 17179869184"},
     wrong_field{"tile_0", segment_0 + 8, 4, 0, "segment 0: tile is 0"},
     wrong_field{"tile_unlike_the_header", segment_0 + 8, 4, 5, "segment 0: tile is 5"},

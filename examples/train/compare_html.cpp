@@ -67,9 +67,10 @@ page_table rates_table(comparison const& all)
 
 std::string comparison_html(comparison const& all)
 {
-  std::string body = page_headline(
-    headline(all), fmt::format("{} ({} parameters), {} workers, {} epochs, {} local steps a round", all.model,
-                               count_text(all.parameters), all.workers, all.epochs, all.local_steps));
+  std::string body =
+    page_headline(headline(all), fmt::format("{} ({} parameters), {} workers, {} epochs, {} local {} a round",
+                                             all.model, count_text(all.parameters), all.workers, all.epochs,
+                                             all.local_steps, all.local_steps == 1 ? "step" : "steps"));
   if (all.interrupted) {
     body += page_warning("The comparison was interrupted; methods that were not finished are missing.");
   }

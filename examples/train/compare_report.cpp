@@ -79,7 +79,7 @@ std::string fastest(comparison const& all, double megabits)
                 seconds_text(projected_seconds(*best, megabits)), percent_text(best->accuracy()));
   auto const dense = std::find_if(all.results.begin(), all.results.end(),
                                   [](contender_result const& one) { return one.sends_floats; });
-  if (dense != all.results.end()) {
+  if (dense != all.results.end() && dense != best) {
     text += fmt::format("; dense takes {} for {}", seconds_text(projected_seconds(*dense, megabits)),
                         percent_text(dense->accuracy()));
   }

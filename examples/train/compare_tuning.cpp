@@ -9,8 +9,9 @@ namespace {
 /// Number `step` of the grid: ..., 0.01, 0.03, 0.1, ...
 double rate_of(int step)
 {
-  int const decade = step >= 0 ? step / 2 : (step - 1) / 2;
-  return (step - 2 * decade == 1 ? 3 : 1) * std::pow(10.0, decade);
+  int const decade   = step >= 0 ? step / 2 : (step - 1) / 2;
+  double const digit = step - 2 * decade == 1 ? 3 : 1;
+  return decade < 0 ? digit / std::pow(10.0, -decade) : digit * std::pow(10.0, decade);  // 0.3, not 3 * 0.1
 }
 
 int step_of(double rate) { return static_cast<int>(std::lround(2 * std::log10(rate))); }

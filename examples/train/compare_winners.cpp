@@ -57,8 +57,9 @@ std::optional<verdict> at_equal_accuracy(comparison const& all, double points)
   // A hair of tolerance, so that "within 0.5 points" holds for 0.5 points after rounding.
   auto const admitted = [&](contender_result const& one) { return one.accuracy() >= floor - 1e-9; };
   verdict result;
-  result.condition = fmt::format("within {} points of dense", number_text(points));
-  result.winner    = best_of(all, fewer, admitted);
+  result.condition =
+    fmt::format("within {} {} of dense", number_text(points), points == 1 ? "point" : "points");
+  result.winner = best_of(all, fewer, admitted);
   result.without_memory =
     best_of(all, fewer, [&](auto const& one) { return admitted(one) && one.stateless(); });
   return result;

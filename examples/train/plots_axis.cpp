@@ -96,7 +96,8 @@ double place(plot_axis const& axis, axis_range range, double value)
 std::vector<double> ticks(plot_axis const& axis, axis_range range)
 {
   std::vector<double> result;
-  if (!axis.logarithmic) {
+  constexpr double short_range = 8;  // less than a decade: few powers of ten would fall into it
+  if (!axis.logarithmic || range.high / range.low < short_range) {
     double const step = linear_step(range);
     for (double i = std::ceil(range.low / step - 1e-9); i * step <= range.high + 1e-9 * step; ++i) {
       result.push_back(i * step);

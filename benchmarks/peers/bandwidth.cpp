@@ -60,7 +60,8 @@ std::uint32_t read_plain_range(float const* data, range r)
 std::uint32_t read_prefetched_range(float const* data, range r, prefetch_pattern const& pattern)
 {
   prefetch_pattern const ahead = pattern;
-  return read_range(data, r, [&](std::size_t offset) { ahead(data, offset); });
+  return read_range(
+    data, r, [&](std::size_t offset) __attribute__((always_inline)) { ahead(data, offset); });
 }
 
 std::uint32_t read_four_runs_range(float const* data, range r)

@@ -94,7 +94,7 @@ options parse(int count, char** arguments)
   }
   if (chosen.quick) {
     chosen.run.repetitions = 3;
-    chosen.run.seconds     = 0.0005;
+    chosen.run.seconds     = 1e-6;  // one call a repetition
   }
   chosen.run.repetitions = repetitions.value_or(chosen.run.repetitions);
   chosen.run.seconds     = seconds.value_or(chosen.run.seconds);

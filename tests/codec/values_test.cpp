@@ -128,7 +128,7 @@ TEST(SubNormals, AreSampledAndSent)
   }
 }
 
-TEST(HugeRange, OfNormsKeepsTheSmallOnesInTheMean)
+TEST(HugeRange, OfNormsDecodesToFiniteNumbers)
 {
   // Tiles from 1e-30 to 1e30 in one segment: certain tiles are exact, all others stay finite.
   std::vector<float> elements(61 * 4);
@@ -140,6 +140,18 @@ TEST(HugeRange, OfNormsKeepsTheSmallOnesInTheMean)
       auto const got = codec_test::compress(codec_test::options_of(how, what, 4, 0.3), elements, key);
       EXPECT_TRUE(all_finite(codec_test::decompress(got.packet)[0])) << bird::to_string(how);
     }
+  }
+}
+
+TEST(HugeRange, OfNormsComesBackAtRatio1)
+{
+  std::vector<float> elements(77);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    elements[i] = std::pow(10.0F, static_cast<float>(i) - 38.0F);
+  }
+  for (sampling const how : {sampling::systematic, sampling::uniform, sampling::top}) {
+    auto const got = codec_test::compress(codec_test::options_of(how, values::full, 1, 1.0), elements, key);
+    EXPECT_EQ(codec_test::decompress(got.packet)[0], elements) << bird::to_string(how);
   }
 }
 
@@ -238,29 +250,38 @@ std::vector<bad_value> bad_values()
 
 class NonFinite : public testing::TestWithParam<sampling> {};
 
+void expect_flag_and_nan(bird::compressor_options const& options, bad_value const& bad, dtype type)
+{
+  std::vector<float> elements = codec_test::gradient(1000, 75);
+  elements[bad.at]            = bad.value;
+  std::vector<tensor> const list{tensor{codec_test::gradient(100, 76), type}, tensor{elements, type}};
+  auto const got     = codec_test::compress(options, list, key);
+  auto const decoded = codec_test::decompress(got.packet);
+  ASSERT_TRUE(got.report.non_finite);
+  ASSERT_EQ(got.view().header.flags, bird::header_flag::non_finite);
+  ASSERT_EQ(got.view().segments[0].flags, 0);
+  ASSERT_EQ(got.view().segments[1].flags, bird::header_flag::non_finite);
+  ASSERT_TRUE(all_finite(decoded[0]));
+  ASSERT_TRUE(std::isnan(decoded[1][0]));
+  ASSERT_TRUE(all_finite(decoded[1], 1));
+  std::size_t const first = bad.at / options.tile * options.tile;  // of its tile, which is never sampled
+  for (std::size_t i = std::max<std::size_t>(first, 1); i < first + options.tile; ++i) {
+    ASSERT_EQ(decoded[1][i], 0.0F);
+  }
+}
+
 // ratio 1e-9 keeps one tile, which is never the bad one: the flag must come from tiles that are not sampled.
 TEST_P(NonFinite, AnywhereRaisesTheFlagOfItsSegmentOnly)
 {
   for (values const what : codec_test::all_values) {
-    for (double const ratio : {1e-9, 0.5, 1.0}) {
-      for (bad_value const& bad : bad_values()) {
-        for (dtype const type : codec_test::all_dtypes) {
-          std::vector<float> elements = codec_test::gradient(1000, 75);
-          elements[bad.at]            = bad.value;
-          std::vector<tensor> const list{tensor{codec_test::gradient(100, 76), type}, tensor{elements, type}};
-          auto const got =
-            codec_test::compress(codec_test::options_of(GetParam(), what, 8, ratio), list, key);
-          auto const decoded = codec_test::decompress(got.packet);
-          ASSERT_TRUE(got.report.non_finite);
-          ASSERT_EQ(got.view().header.flags, bird::header_flag::non_finite);
-          ASSERT_EQ(got.view().segments[0].flags, 0);
-          ASSERT_EQ(got.view().segments[1].flags, bird::header_flag::non_finite);
-          ASSERT_TRUE(all_finite(decoded[0]));
-          ASSERT_TRUE(std::isnan(decoded[1][0]));
-          ASSERT_TRUE(all_finite(decoded[1], 1)) << "bad value at " << bad.at;
-          // Its tile is never sampled.
-          for (std::size_t i = std::max<std::size_t>(bad.at / 8 * 8, 1); i < bad.at / 8 * 8 + 8; ++i) {
-            ASSERT_EQ(decoded[1][i], 0.0F);
+    for (std::uint32_t const tile : {1U, 8U}) {
+      for (double const ratio : {1e-9, 0.5, 1.0}) {
+        auto const options = codec_test::options_of(GetParam(), what, tile, ratio);
+        for (bad_value const& bad : bad_values()) {
+          for (dtype const type : codec_test::all_dtypes) {
+            SCOPED_TRACE(codec_test::name_of(options) + ", " + std::to_string(bad.value) + " at " +
+                         std::to_string(bad.at) + ", " + bird::to_string(type));
+            expect_flag_and_nan(options, bad, type);
           }
         }
       }

@@ -1,11 +1,13 @@
 /// Index, starts, values and padding: what stands in the sections is checked bit by bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
 #include "bird/packet.hpp"
 #include "packet.hpp"
+#include "packet_index.hpp"
 #include "packet_layout.cuh"
 #include "refusal.hpp"
 #include "sound_packets.hpp"
@@ -36,6 +38,29 @@ void parse_with_tiles(packet_recipe recipe, std::vector<std::uint64_t> tiles)
 {
   recipe.segments[0].tiles = std::move(tiles);
   parse_damaged(recipe, [](bytes&) {});
+}
+
+TEST(Index, OfManyWordsIsReadAsSpecified)
+{
+  std::vector<std::uint64_t> tiles;
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    tiles.push_back(i / 3 * 3 * 7 % 1000 + i / 50);  // sorted below: some repeat, some lie far apart
+  }
+  std::sort(tiles.begin(), tiles.end());
+  for (unsigned index : {index_u32, index_bitmap, index_elias_fano}) {
+    packet_recipe recipe;
+    recipe.sampling    = systematic;
+    recipe.index       = index;
+    recipe.tile        = 1;
+    recipe.segments    = {{role_sampled, 1000, 1, tiles, std::vector<std::uint64_t>(150), 1, false}};
+    bytes const packet = build(recipe);
+    aligned_bytes const memory{packet};
+    std::vector<std::uint64_t> read;
+    bird::for_each_slot(bird::parse_packet(memory.span()),
+                        [&](std::uint64_t, std::uint64_t tile) { read.push_back(tile); });
+    EXPECT_EQ(read, tiles);
+    EXPECT_EQ(reference::decode(packet.data()).slots, tiles);
+  }
 }
 
 TEST(Index, ThatDescendsIsRefused)

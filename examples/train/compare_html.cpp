@@ -52,7 +52,7 @@ std::vector<page_tile> tiles(comparison const& all)
 
 page_table rates_table(comparison const& all)
 {
-  page_table table{{"Method", "Learning rates tried, and accuracy on held-out images"}, {}};
+  page_table table{{}, {}};
   for (contender_result const& one : all.results) {
     std::string tried;
     for (auto const& [rate, accuracy] : one.tried) {
@@ -67,10 +67,10 @@ page_table rates_table(comparison const& all)
 
 std::string comparison_html(comparison const& all)
 {
-  std::string body =
-    page_headline(headline(all), fmt::format("{} ({} parameters), {} workers, {} epochs, {} local {} a round",
-                                             all.model, count_text(all.parameters), all.workers, all.epochs,
-                                             all.local_steps, all.local_steps == 1 ? "step" : "steps"));
+  std::string body = page_headline(
+    headline(all),
+    fmt::format("{} ({} parameters), {} workers, epochs: {}, local steps a round: {}", all.model,
+                count_text(all.parameters), all.workers, all.epochs, all.local_steps));
   if (all.interrupted) {
     body += page_warning("The comparison was interrupted; methods that were not finished are missing.");
   }
@@ -81,7 +81,7 @@ std::string comparison_html(comparison const& all)
   body += page_table_of("All methods", {rows.front(), {rows.begin() + 1, rows.end()}});
   body += page_text("Who wins", comparison_verdicts(all));
   body += page_text("How this was measured", comparison_notes(all));
-  body += page_folded_table("Learning rates", rates_table(all));
+  body += page_folded_table("Learning rates tried, and their accuracy on held-out images", rates_table(all));
   return page("bird compare: " + all.model, body);
 }
 

@@ -41,7 +41,7 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--grid);vertical-align:top}
 th{font-weight:600;color:var(--quiet)}
 td{overflow-wrap:anywhere}
-.numbers td{font-variant-numeric:tabular-nums;overflow-wrap:normal}
+.numbers td,.numbers th{font-variant-numeric:tabular-nums;white-space:nowrap}
 .numbers th+th,.numbers td+td{text-align:right;padding:5px 0 5px 12px}
 .pairs td:first-child{color:var(--quiet);width:38%}
 .warning{border-left:4px solid var(--peer);padding:10px 14px;margin:16px 0}

@@ -33,7 +33,7 @@ bool set_method(train_options& options, std::string const& name)
   if (name == "dgc") {
     apply_preset(options, "block");
     options.codec.tile   = 1;
-    options.codec.values = values::full;
+    options.codec.values = values::bf16;
     return true;
   }
   try {

@@ -23,6 +23,9 @@ std::optional<std::size_t> best_of(comparison const& all, Better better, Admitte
 
 std::string described(comparison const& all, contender_result const& one)
 {
+  if (one.sends_floats) {
+    return "none but dense itself";
+  }
   std::string text = fmt::format("{} ({}, {} of the bytes", one.name, percent_text(one.accuracy()),
                                  fraction_text(counted_bytes(all, one), counted_dense_bytes(all, one)));
   if (!one.stateless()) {

@@ -74,29 +74,74 @@ struct segment_stack {
   }
 };
 
+/// The slots of one packet in order, with the tensor's tiles of the slots to come asked for ahead of time:
+/// kept tiles lie apart, and no hardware prefetcher finds them.
+class slot_walk_ahead {
+ public:
+  slot_walk_ahead(packet_view const& packet, packet_map::segment const& segment, std::uint64_t first_tile,
+                  void const* tensor, std::uint64_t element)
+    : at{packet, first_tile},
+      ahead_{at},
+      segment_{&segment},
+      tensor_{static_cast<char const*>(tensor)},
+      tile_bytes_{segment.values.stride() * element}
+  {
+  }
+
+  slot_cursor at;
+
+  void advance()
+  {
+    at.advance();
+    // A tile of a line or less is mostly in the same line as the last one, or found by the hardware.
+    while (tile_bytes_ > 64 && !ahead_.done() && ahead_.slot() < at.slot() + distance) {
+      ahead_.advance();
+      if (ahead_.tile() < segment_->first_tile + segment_->tiles) {
+        ask_for(tensor_ + (ahead_.tile() - segment_->first_tile) * tile_bytes_);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t distance = 4;     ///< slots
+  static constexpr std::uint64_t farthest = 1024;  ///< bytes of a tile; the hardware follows from there on
+
+  void ask_for(char const* tile) const
+  {
+    for (std::uint64_t line = 0; line < std::min(tile_bytes_, farthest); line += 64) {
+      __builtin_prefetch(tile + line, 1);
+    }
+  }
+
+  slot_cursor ahead_;
+  packet_map::segment const* segment_;
+  char const* tensor_;
+  std::uint64_t tile_bytes_;
+};
+
 /// Adds the slots of one packet whose tiles meet [first, end) of the tensor's elements.
 template <class T>
-void add_slots(packet_map::segment const& segment, float weight, slot_cursor& cursor, std::uint64_t first,
+void add_slots(packet_map::segment const& segment, float weight, slot_walk_ahead& walk, std::uint64_t first,
                std::uint64_t end, window<T>& sums)
 {
   std::uint64_t const tile      = segment.values.stride();
   std::uint64_t const last_tile = segment.first_tile + rule::ceil_div(end, tile);
-  slot_cursor long_tile         = cursor;
+  slot_cursor long_tile         = walk.at;
   bool crosses = false;  // a tile that goes on behind the window is met again in the next one
-  for (; cursor.tile() < last_tile; cursor.advance()) {
-    std::uint64_t const begin = (cursor.tile() - segment.first_tile) * tile;
+  for (; walk.at.tile() < last_tile; walk.advance()) {
+    std::uint64_t const begin = (walk.at.tile() - segment.first_tile) * tile;
     auto const items          = static_cast<std::uint32_t>(std::min(tile, segment.entry.count - begin));
     std::uint64_t const from  = std::max(begin, first);
     std::uint64_t const to    = std::min(begin + items, end);
-    segment.values.add(cursor.slot(), items, static_cast<std::uint32_t>(from - begin),
+    segment.values.add(walk.at.slot(), items, static_cast<std::uint32_t>(from - begin),
                        static_cast<std::uint32_t>(to - from), weight, sums.at(from));
     if (begin + items > end && !crosses) {
       crosses   = true;
-      long_tile = cursor;
+      long_tile = walk.at;
     }
   }
   if (crosses) {
-    cursor = long_tile;
+    walk.at = long_tile;
   }
 }
 
@@ -105,28 +150,28 @@ void apply_slots(segment_stack const& stack, T* out)
 {
   packet_map::segment const& shape = stack.segment(0);
   std::uint64_t const windows      = rule::ceil_div(shape.entry.count, window_elements);
-  parallel_ranges(windows, shape.entry.count > parallel_elements,
-                  [&](std::uint64_t begin, std::uint64_t end) {
-                    if (begin == end) {
-                      return;
-                    }
-                    std::vector<slot_cursor> cursors;
-                    for (std::size_t p = 0; p < stack.maps.size(); ++p) {
-                      packet_map::segment const& s = stack.segment(p);
-                      cursors.emplace_back(stack.maps[p].packet,
-                                           s.first_tile + begin * window_elements / s.values.stride());
-                    }
-                    window<T> sums{out};
-                    for (std::uint64_t w = begin; w < end; ++w) {
-                      std::uint64_t const first = w * window_elements;
-                      std::uint64_t const stop  = std::min(first + window_elements, shape.entry.count);
-                      sums.open(first, stop);
-                      for (std::size_t p = 0; p < stack.maps.size(); ++p) {
-                        add_slots(stack.segment(p), stack.weights[p], cursors[p], first, stop, sums);
-                      }
-                      sums.close();
-                    }
-                  });
+  parallel_ranges(
+    windows, shape.entry.count > parallel_elements, [&](std::uint64_t begin, std::uint64_t end) {
+      if (begin == end) {
+        return;
+      }
+      std::vector<slot_walk_ahead> walks;
+      for (std::size_t p = 0; p < stack.maps.size(); ++p) {
+        packet_map::segment const& s = stack.segment(p);
+        walks.emplace_back(stack.maps[p].packet, s,
+                           s.first_tile + begin * window_elements / s.values.stride(), out, sizeof(T));
+      }
+      window<T> sums{out};
+      for (std::uint64_t w = begin; w < end; ++w) {
+        std::uint64_t const first = w * window_elements;
+        std::uint64_t const stop  = std::min(first + window_elements, shape.entry.count);
+        sums.open(first, stop);
+        for (std::size_t p = 0; p < stack.maps.size(); ++p) {
+          add_slots(stack.segment(p), stack.weights[p], walks[p], first, stop, sums);
+        }
+        sums.close();
+      }
+    });
 }
 
 template <class T>

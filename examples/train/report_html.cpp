@@ -34,9 +34,11 @@ std::string headline(train_result const& result)
 
 std::string below(train_result const& result)
 {
-  return fmt::format("{} with {}: {} workers, {}{} epochs, {} parameters, seed {}", result.method,
-                     result.codec, result.workers, result.interrupted ? "interrupted, of " : "",
-                     result.epochs, count_text(result.parameters), result.seed);
+  std::string const how =
+    result.codec == result.method ? result.codec : result.method + " with " + result.codec;
+  return fmt::format("{}: {} workers, {}{} epochs, {} parameters, seed {}", how, result.workers,
+                     result.interrupted ? "interrupted, of " : "", result.epochs,
+                     count_text(result.parameters), result.seed);
 }
 
 std::vector<page_tile> tiles(train_result const& result)
@@ -163,11 +165,13 @@ std::vector<std::string> honest_note(train_result const& result)
     }
   }
   if (result.omega > 0) {
-    text.push_back(
-      fmt::format("The workers' messages were off by omega = {} (|decoded - update|^2 / |update|^2), the "
-                  "server's by {}. Noise of "
-                  "that size asks for a smaller learning rate than dense training bears.",
-                  number_text(result.omega), number_text(result.reply_omega)));
+    bool const keeps = result.state_bytes > 0;
+    text.push_back(fmt::format(
+      "The workers' messages were off by omega = {} (|decoded - wanted|^2 / |wanted|^2), the server's by {}. "
+      "{}",
+      number_text(result.omega), number_text(result.reply_omega),
+      keeps ? "What a message left out is kept in memory and goes into the next one (error feedback)."
+            : "Noise of that size asks for a smaller learning rate than dense training bears."));
   }
   return text;
 }

@@ -31,7 +31,7 @@ p{margin:0 0 8px;max-width:75ch}
 .tiles div,.chart,.warning{background:var(--surface);border:1px solid var(--grid);border-radius:8px}
 .tiles div{padding:10px 12px}
 .tiles span{display:block;font-size:13px;color:var(--quiet)}
-.tiles b{display:block;font-size:23px;line-height:1.25;font-weight:650}
+.tiles b{display:block;font-size:21px;white-space:nowrap;line-height:1.25;font-weight:650}
 .tiles small{display:block;font-size:13px;line-height:1.35}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:10px}
 .chart{padding:6px}

@@ -118,9 +118,9 @@ inline constexpr std::uint64_t checksum_step   = 0x9E3779B97F4A7C15ULL;  ///< 2^
 inline constexpr std::uint64_t checksum_factor = 0xFF51AFD7ED558CCDULL;  ///< of MurmurHash3's finalizer
 
 /// One term of the checksum: position and content of a 64-bit word, mixed by steps that can be undone, so
-/// that no change of a single word goes unseen. The sum of all terms modulo 2^64 is independent of order, so
-/// a device can add them with atomics. One multiplication a word: a stronger mix cost more than the codec's
-/// own work.
+/// that a change of one word always changes the sum (and its 32-bit fold all but once in 2^32). The sum of
+/// all terms modulo 2^64 is independent of order, so a device can add them with atomics. One multiplication a
+/// word: a stronger mix cost more than the codec's own work.
 BIRD_RULE std::uint64_t checksum_term(std::uint64_t position, std::uint64_t word)
 {
   std::uint64_t x = word + (position + 1) * checksum_step;

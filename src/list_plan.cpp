@@ -112,6 +112,9 @@ list_plan plan_list(span<const_tensor_view const> tensors, compressor_options co
     plan.tiles += s.tiles;
     plan.slots += s.slots;
     plan.segments.push_back(s);
+    if (plan.elements > rule::max_elements) {
+      throw invalid_argument("tensors: " + std::to_string(plan.elements) + " elements are beyond 2^56");
+    }
     if (plan.tiles > rule::max_tiles) {
       throw invalid_argument("tensors: " + std::to_string(plan.tiles) + " tiles are beyond " +
                              std::to_string(rule::max_tiles) + "; use larger tiles or split the list");

@@ -39,6 +39,17 @@ std::string numbers(trainer::progress const& now)
                      traffic_text(now.bytes_down, now.dense_bytes_down), now.examples_per_second);
 }
 
+/// For terminals that the full line does not fit: shares of dense instead of bytes, and no bar.
+std::string few_numbers(trainer::progress const& now)
+{
+  auto const share = [](std::uint64_t bytes, std::uint64_t dense) {
+    return trainer::fraction_text(static_cast<double>(bytes), static_cast<double>(dense));
+  };
+  return fmt::format("loss {:.3f} test {:.1f} % up {} down {} {:.0f} images/s", now.loss,
+                     100 * now.test_accuracy, share(now.bytes_up, now.dense_bytes_up),
+                     share(now.bytes_down, now.dense_bytes_down), now.examples_per_second);
+}
+
 std::size_t terminal_columns(std::FILE* out)
 {
   winsize size = {};
@@ -102,9 +113,13 @@ void progress_line::on_progress(trainer::progress const& now)
   if (style_ == progress_style::plain || now.step == now.steps) {
     return;
   }
-  double const share = static_cast<double>(now.step) / static_cast<double>(now.steps);
-  std::string line   = fmt::format("{} {} {}{}", bar(share), epoch, numbers(now), time_left(now));
-  line.resize(std::min(line.size(), terminal_columns(out_) - 1));  // a wrapped line could not be rewritten
+  double const share     = static_cast<double>(now.step) / static_cast<double>(now.steps);
+  std::string line       = fmt::format("{} {} {}{}", bar(share), epoch, numbers(now), time_left(now));
+  std::size_t const room = terminal_columns(out_) - 1;  // a line that wraps could not be rewritten
+  if (line.size() > room) {
+    line = fmt::format("{} {}{}", epoch, few_numbers(now), time_left(now));
+  }
+  line.resize(std::min(line.size(), room));
   bool const colored = style_ == progress_style::live_colored;
   fmt::print(out_, "\r{}{}{}\x1b[K", colored ? "\x1b[36m" : "", line, colored ? "\x1b[0m" : "");
   std::fflush(out_);

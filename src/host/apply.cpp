@@ -106,7 +106,8 @@ class slot_walk_ahead {
   static constexpr std::uint64_t distance = 4;     ///< slots
   static constexpr std::uint64_t farthest = 1024;  ///< bytes of a tile; the hardware follows from there on
 
-  void ask_for(char const* tile) const
+  /// Inlined by force, since GCC 12 drops calls of functions that only prefetch.
+  [[gnu::always_inline]] inline void ask_for(char const* tile) const
   {
     for (std::uint64_t line = 0; line < std::min(tile_bytes_, farthest); line += 64) {
       __builtin_prefetch(tile + line, 1);

@@ -350,7 +350,7 @@ std::uint64_t compact(list_plan const& plan, compressor_options const& options, 
   packet_header header = header_of(plan, options, name, capacity, entries);
   packet_writer const w{
     plan, options, key, slots, packet, sections_of(header, entries), header.slot_count > 4 * chunk_slots};
-  std::memcpy(packet + sizeof header, entries.data(), entries.size() * sizeof(segment_entry));
+  std::copy(entries.begin(), entries.end(), reinterpret_cast<segment_entry*>(packet + sizeof header));
   std::memset(packet + w.sections.index_offset, 0, w.sections.values_offset - w.sections.index_offset);
   write_index(w);
   noise = write_values(w, completed);

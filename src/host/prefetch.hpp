@@ -9,6 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
+// GCC 12 takes a function that only prefetches for one without effect and drops the calls of it, unless it is
+// inlined before it can.
+#define BIRD_ALWAYS_INLINE [[gnu::always_inline]] inline
+
 namespace bird::host {
 
 enum class prefetch_pattern : std::uint8_t { page_ahead, four_pages };
@@ -32,7 +36,7 @@ class stream_prefetch {
   }
 
   /// The kernel is about to read at `at`.
-  void operator()(void const* at)
+  BIRD_ALWAYS_INLINE void operator()(void const* at)
   {
     while (next_ <= at) {
       ahead(next_);
@@ -41,7 +45,7 @@ class stream_prefetch {
   }
 
  private:
-  void ahead(char const* at) const
+  BIRD_ALWAYS_INLINE void ahead(char const* at) const
   {
     if (pattern_ == prefetch_pattern::page_ahead) {
       for (std::size_t line = 0; line < step; line += 64) {
@@ -56,7 +60,7 @@ class stream_prefetch {
     }
   }
   /// A hint; the address need not be mapped, but stays inside the tensor so as not to read a neighbour's.
-  void touch(char const* address) const
+  BIRD_ALWAYS_INLINE void touch(char const* address) const
   {
     if (address < end_) {
       __builtin_prefetch(address);
@@ -70,3 +74,5 @@ class stream_prefetch {
 };
 
 }  // namespace bird::host
+
+#undef BIRD_ALWAYS_INLINE

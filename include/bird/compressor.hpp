@@ -46,7 +46,7 @@ struct compressor_options {
 
 /// The presets of the documentation: "tile", "sign1", "paper", "block".
 /// @throws invalid_argument naming an unknown preset
-[[nodiscard]] compressor_options preset(std::string_view name);
+[[nodiscard]] BIRD_API compressor_options preset(std::string_view name);
 
 /// Names one sample. Equal keys give equal samples on every rank, device and run.
 struct sample_key {
@@ -82,7 +82,7 @@ struct compress_report {
 
 /// Learning rate for gradients that carry sampling noise: lr_dense / (1 + omega / workers).
 /// A rule of thumb on the high side; start at half of it.
-[[nodiscard]] double noise_adjusted_learning_rate(double lr_dense, double omega, int workers);
+[[nodiscard]] BIRD_API double noise_adjusted_learning_rate(double lr_dense, double omega, int workers);
 
 /// Turns gradients into packets and packets into gradients. Holds options only: no memory, no stream,
 /// no state. One object may serve many threads and streams at once.
@@ -122,7 +122,7 @@ class compressor {
 /// than the packet.
 /// @throws bad_packet       when the bytes are not a sound packet; nothing is written then
 /// @throws invalid_argument when the tensors are not those of the packet, naming the segment
-void decompress(span<std::byte const> packet, span<tensor_view const> tensors, stream_ref stream);
+BIRD_API void decompress(span<std::byte const> packet, span<tensor_view const> tensors, stream_ref stream);
 
 /// One packet's share of a sum.
 struct weighted_packet {
@@ -133,6 +133,6 @@ struct weighted_packet {
 /// tensors += weight * packet, for all packets in the order given (the server's stage). Each element
 /// sees the packets in that order, so the sum's bits depend on neither threads nor arrival.
 /// Same errors as decompress(); all packets are checked before the first write.
-void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, stream_ref stream);
+BIRD_API void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, stream_ref stream);
 
 }  // namespace bird

@@ -36,10 +36,10 @@ enum class index : std::uint8_t {
 /// What a tile's probability follows.
 enum class norm : std::uint8_t { l1 = 1, l2 = 2 };
 
-[[nodiscard]] char const* to_string(sampling value);
-[[nodiscard]] char const* to_string(values value);
-[[nodiscard]] char const* to_string(index value);
-[[nodiscard]] char const* to_string(norm value);
+[[nodiscard]] BIRD_API char const* to_string(sampling value);
+[[nodiscard]] BIRD_API char const* to_string(values value);
+[[nodiscard]] BIRD_API char const* to_string(index value);
+[[nodiscard]] BIRD_API char const* to_string(norm value);
 
 inline constexpr std::uint32_t packet_magic   = 0x44524942U;  ///< "BIRD"
 inline constexpr std::uint16_t packet_version = 1;
@@ -99,10 +99,10 @@ struct packet_view {
 /// sorted and names tiles of the packet only. After this a decoder may trust it.
 /// @param bytes 16-byte aligned; may be longer than the packet
 /// @throws bad_packet naming the first field that is wrong, and its value
-[[nodiscard]] packet_view parse_packet(span<std::byte const> bytes);
+[[nodiscard]] BIRD_API packet_view parse_packet(span<std::byte const> bytes);
 
 /// Bytes that the packet at the start of `bytes` occupies, from its header and segment table alone.
 /// @throws bad_packet as parse_packet
-[[nodiscard]] std::size_t packet_bytes(span<std::byte const> bytes);
+[[nodiscard]] BIRD_API std::size_t packet_bytes(span<std::byte const> bytes);
 
 }  // namespace bird

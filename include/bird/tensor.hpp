@@ -16,8 +16,8 @@ namespace bird BIRD_API {
 enum class dtype : std::uint8_t { float32 = 1, float16 = 2, bfloat16 = 3 };
 
 /// Bytes of one element. @throws invalid_argument for a value outside the enum
-[[nodiscard]] std::uint32_t element_bytes(dtype type);
-[[nodiscard]] char const* to_string(dtype type);
+[[nodiscard]] BIRD_API std::uint32_t element_bytes(dtype type);
+[[nodiscard]] BIRD_API char const* to_string(dtype type);
 
 /// How a segment travels.
 enum class segment_role : std::uint8_t {
@@ -26,7 +26,7 @@ enum class segment_role : std::uint8_t {
   companion = 3,  ///< element j rides on tile j of the sampled segment before it (a bias, a norm's scale):
                   ///< no index and no draw of its own; its count equals that segment's tile count
 };
-[[nodiscard]] char const* to_string(segment_role role);
+[[nodiscard]] BIRD_API char const* to_string(segment_role role);
 
 /// One tensor that is read. For size queries only `count`, `type`, `row` and `role` matter.
 struct const_tensor_view {
@@ -49,7 +49,8 @@ struct tensor_view {
 /// extents after the first: a row of a linear layer, a filter of a convolution.
 /// @throws invalid_argument naming the dimension and its stride when the elements do not lie densely
 ///         in row-major order
-[[nodiscard]] const_tensor_view contiguous(void const* data, dtype type, span<std::int64_t const> shape,
-                                           span<std::int64_t const> strides);
+[[nodiscard]] BIRD_API const_tensor_view contiguous(void const* data, dtype type,
+                                                    span<std::int64_t const> shape,
+                                                    span<std::int64_t const> strides);
 
 }  // namespace bird

@@ -1,6 +1,7 @@
 /// Weights of tiles: norms over a power of two, cut to whole numbers, never 0 for a norm that is not 0.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -96,6 +97,44 @@ TEST(WeightBins, HaveTheirFloorAsTheLeastOfTheirWeights)
     ASSERT_LE(bird::rule::bin_floor(bin), weight);
     ASSERT_EQ(bird::rule::weight_bin(bird::rule::bin_floor(bin)), bin);
     ASSERT_LT(weight, bird::rule::bin_floor(bin) / 8 * 9 + 9) << "a bin is an eighth of an octave";
+  }
+}
+
+/// The search for tiles of at least some weight asks norms, not weights; both must name the same tiles.
+TEST(Weights, OfAtLeastAThresholdAreFoundByTheirNorms)
+{
+  std::mt19937 generator{7};
+  std::normal_distribution<float> normal;
+  std::vector<float> norms(2003);
+  float largest = 0;
+  for (float& norm : norms) {
+    norm    = generator() % 3 == 0 ? 0.0F : std::exp(4 * normal(generator));
+    largest = std::max(largest, norm);
+  }
+  bird::rule::weight_scale const scale{largest, norms.size()};
+  std::uint64_t sum = 0;
+  std::uint64_t all = 0;
+  for (float const norm : norms) {
+    sum += scale.weight(norm);
+    all += norm != 0 ? 1 : 0;
+  }
+  bird::host::weight_sum const total = bird::host::sum_weights(scale, norms.data(), norms.size());
+  EXPECT_EQ(total.sum, sum);
+  EXPECT_EQ(total.non_zero, all);
+
+  for (std::uint64_t const threshold : {std::uint64_t{1}, std::uint64_t{100}, sum / 20'000, sum / 2'000,
+                                        sum / 200, scale.weight(largest), scale.weight(largest) + 1}) {
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t i = 0; i < norms.size(); ++i) {
+      if (scale.weight(norms[i]) >= threshold) {
+        expected.push_back(i);
+      }
+    }
+    std::vector<std::uint32_t> found(norms.size(), 0xDEADBEEF);
+    found.resize(bird::host::find_at_least(bird::host::least_norm_bits(scale, largest, threshold),
+                                           norms.data(), static_cast<std::uint32_t>(norms.size()),
+                                           found.data()));
+    EXPECT_EQ(found, expected) << "threshold " << threshold;
   }
 }
 

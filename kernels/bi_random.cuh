@@ -26,4 +26,31 @@ BIRD_RULE std::uint64_t survival_threshold(float norm, float largest, double gam
   return norm == largest ? std::uint64_t{1} << 32 : scaled == 0 ? 1 : scaled;
 }
 
+/// What the survivors of a segment make of it.
+struct bi_random {
+  double stands_for;   ///< B / m
+  double expectation;  ///< sum of q_j over all tiles
+
+  /// @param thresholds sum of all tiles' survival thresholds
+  BIRD_RULE bi_random(std::uint64_t survivors, std::uint64_t kept, std::uint64_t thresholds)
+    : stands_for{static_cast<double>(survivors) / static_cast<double>(kept)},
+      expectation{static_cast<double>(thresholds) / 4294967296.0}
+  {
+  }
+  /// One over the probability of a kept tile.
+  BIRD_RULE float multiplier(std::uint64_t threshold) const
+  {
+    return static_cast<float>(stands_for * 4294967296.0 / static_cast<double>(threshold));
+  }
+  /// The norm that one slot carries: BIRD's largest norm, or the segment's over the expected survivors.
+  BIRD_RULE float scale(double gamma, float largest, double segment_norm) const
+  {
+    return to_finite_float(stands_for *
+                           (gamma == 1.0 ? static_cast<double>(largest) : segment_norm / expectation));
+  }
+  BIRD_RULE double companion_factor() const { return stands_for / expectation; }
+  /// |x| / q <= a / q <= max a for gamma <= 1.
+  BIRD_RULE double largest_value(float largest) const { return stands_for * static_cast<double>(largest); }
+};
+
 }  // namespace bird::rule

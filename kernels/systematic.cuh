@@ -25,9 +25,11 @@ struct systematic {
   std::uint64_t offset;  ///< r
   std::uint32_t slots;   ///< K: slots that these tiles share
 
+  /// (slot * W + r) / K without a number of more than 64 bits: of W and r in units of K, only the rests are
+  /// multiplied, and (K - 1)^2 + K - 1 < 2^64.
   BIRD_RULE std::uint64_t position(std::uint64_t slot) const
   {
-    return static_cast<std::uint64_t>((static_cast<uint128>(slot) * total + offset) / slots);
+    return slot * (total / slots) + offset / slots + (slot * (total % slots) + offset % slots) / slots;
   }
 
   /// Number of slots that lie below a running sum of weights.
@@ -92,25 +94,19 @@ struct certain_tiles {
 
 inline constexpr std::uint64_t no_threshold = ~std::uint64_t{0};
 
-/// @param bins  weight_bins entries
+/// @param bins  weight_bins entries; what they hold of all tiles together is in `all`
 /// @param slots K of the segment
-BIRD_RULE certain_tiles choose_certain(weight_bin_sum const* bins, std::uint64_t slots)
+BIRD_RULE certain_tiles choose_certain(weight_bin_sum const* bins, weight_bin_sum all, std::uint64_t slots)
 {
-  std::uint64_t tiles = 0;
-  std::uint64_t total = 0;
-  for (std::uint32_t bin = 0; bin < weight_bins; ++bin) {
-    tiles += bins[bin].count;
-    total += bins[bin].sum;
-  }
-  if (tiles <= slots) {  // a slot for everybody
-    return {1, tiles, total};
+  if (all.count <= slots) {  // a slot for everybody
+    return {1, all.count, all.sum};
   }
   certain_tiles certain{no_threshold, 0, 0};
   for (std::uint32_t bin = weight_bins; bin-- > 8;) {
     if (bins[bin].count == 0) {
       continue;
     }
-    std::uint64_t const rest = total - certain.sum;
+    std::uint64_t const rest = all.sum - certain.sum;
     bool const all_own_one   = static_cast<uint128>(bin_floor(bin)) * (slots - certain.count) >= rest;
     if (!all_own_one) {
       break;

@@ -39,4 +39,14 @@ BIRD_RULE float value_scale(double largest_value)
   return scale;
 }
 
+/// The factor of a segment's stored values: 1 unless values of this sample could leave the stored type's
+/// range.
+BIRD_RULE float stored_scale(values what, dtype wire, double largest_value)
+{
+  if (what == values::bf16 || wire == dtype::bfloat16) {
+    return value_scale<bfloat16>(largest_value);
+  }
+  return wire == dtype::float16 ? value_scale<half16>(largest_value) : value_scale<float>(largest_value);
+}
+
 }  // namespace bird::rule

@@ -55,6 +55,12 @@ struct weight_scale {
   }
 };
 
+/// The norm that each of `slots` slots carries when they share a sum of weights.
+BIRD_RULE double norm_per_slot(std::uint64_t total, weight_scale const& scale, std::uint64_t slots)
+{
+  return static_cast<double>(total) * scale.unit() / static_cast<double>(slots);
+}
+
 /// Bins of a histogram over weights: eight to an octave, so weights of one bin differ by less than 1/8.
 inline constexpr std::uint32_t weight_bins = (largest_weight_bits + 1) * 8;
 

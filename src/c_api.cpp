@@ -43,6 +43,8 @@ bird_result guarded(Call&& call) noexcept
     return report(BIRD_INVALID_ARGUMENT, error.what());
   } catch (bird::bad_packet const& error) {
     return report(BIRD_BAD_PACKET, error.what());
+  } catch (bird::cuda_error const& error) {
+    return report(BIRD_CUDA_ERROR, error.what());
   } catch (std::bad_alloc const&) {
     return report(BIRD_OUT_OF_MEMORY, "out of memory");
   } catch (std::exception const& error) {
@@ -164,6 +166,26 @@ bird::span<std::byte const> packet_of(void const* packet, std::size_t bytes)
   return {static_cast<std::byte const*>(packet), bytes};
 }
 
+bird::span<std::byte> scratch_of(void* scratch, std::size_t bytes)
+{
+  return {static_cast<std::byte*>(scratch), bytes};
+}
+
+std::vector<bird::weighted_packet> packets_of(void const* const* packets, std::size_t const* packet_bytes,
+                                              float const* weights, std::size_t packet_count)
+{
+  if (packet_count != 0) {
+    check_not_null(packets, "packets");
+    check_not_null(packet_bytes, "packet_bytes");
+  }
+  std::vector<bird::weighted_packet> weighted;
+  for (std::size_t i = 0; i < packet_count; ++i) {
+    check_not_null(packets[i], "packets[" + std::to_string(i) + "]");
+    weighted.push_back({packet_of(packets[i], packet_bytes[i]), weights == nullptr ? 1.0F : weights[i]});
+  }
+  return weighted;
+}
+
 void compress(bird_compressor const* compressor, bird_tensor const* tensors, std::size_t tensor_count,
               bird_key key, void* packet, std::size_t packet_bytes, void* scratch, std::size_t scratch_bytes,
               bird::feedback const& memory, bird_report* report, bird_stream stream)
@@ -202,6 +224,8 @@ char const* bird_result_string(bird_result result)
       return "out of memory";
     case BIRD_INTERNAL_ERROR:
       return "internal error";
+    case BIRD_CUDA_ERROR:
+      return "CUDA error";
   }
   return "unknown result";
 }
@@ -302,16 +326,61 @@ bird_result bird_apply(void const* const* packets, size_t const* packet_bytes, f
                        bird_stream stream)
 {
   return guarded([&] {
-    if (packet_count != 0) {
-      check_not_null(packets, "packets");
-      check_not_null(packet_bytes, "packet_bytes");
-    }
-    std::vector<bird::weighted_packet> weighted;
-    for (std::size_t i = 0; i < packet_count; ++i) {
-      check_not_null(packets[i], "packets[" + std::to_string(i) + "]");
-      weighted.push_back({packet_of(packets[i], packet_bytes[i]), weights == nullptr ? 1.0F : weights[i]});
-    }
+    auto const weighted = packets_of(packets, packet_bytes, weights, packet_count);
     bird::apply(weighted, written_views_of(tensors, tensor_count), stream_of(stream));
+  });
+}
+
+bird_result bird_decode_scratch_bytes(bird_compressor const* compressor, bird_tensor const* tensors,
+                                      size_t tensor_count, size_t packet_count, size_t* bytes)
+{
+  return guarded([&] {
+    check_not_null(compressor, "compressor");
+    check_not_null(bytes, "bytes");
+    *bytes = compressor->codec.decode_scratch_bytes(views_of(tensors, tensor_count, true), packet_count);
+  });
+}
+
+bird_result bird_decompress_enqueue(void const* packet, size_t packet_bytes, bird_tensor const* tensors,
+                                    size_t tensor_count, void* scratch, size_t scratch_bytes,
+                                    bird_stream stream)
+{
+  return guarded([&] {
+    check_not_null(packet, "packet");
+    bird::decompress(packet_of(packet, packet_bytes), written_views_of(tensors, tensor_count),
+                     scratch_of(scratch, scratch_bytes), stream_of(stream));
+  });
+}
+
+bird_result bird_apply_enqueue(void const* const* packets, size_t const* packet_bytes, float const* weights,
+                               size_t packet_count, bird_tensor const* tensors, size_t tensor_count,
+                               void* scratch, size_t scratch_bytes, bird_stream stream)
+{
+  return guarded([&] {
+    bird::apply(packets_of(packets, packet_bytes, weights, packet_count),
+                written_views_of(tensors, tensor_count), scratch_of(scratch, scratch_bytes),
+                stream_of(stream));
+  });
+}
+
+bird_result bird_check_decoded(void const* scratch, size_t scratch_bytes, bird_stream stream)
+{
+  return guarded([&] {
+    check_not_null(scratch, "scratch");
+    bird::check_decoded({static_cast<std::byte const*>(scratch), scratch_bytes}, stream_of(stream));
+  });
+}
+
+bird_result bird_compress_replayable(bird_compressor const* compressor, bird_tensor const* tensors,
+                                     size_t tensor_count, bird_key key, uint32_t* step_counter, void* packet,
+                                     size_t packet_bytes, void* scratch, size_t scratch_bytes,
+                                     bird_stream stream)
+{
+  return guarded([&] {
+    check_not_null(compressor, "compressor");
+    compressor->codec.compress_replayable(
+      views_of(tensors, tensor_count, true), {key.seed, key.step, key.tensor_id}, step_counter,
+      scratch_of(packet, packet_bytes), scratch_of(scratch, scratch_bytes), stream_of(stream));
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/front.hpp"
 #include "host/parallel.hpp"
 #include "host/stages.hpp"
 #include "list_plan.hpp"
@@ -18,14 +19,6 @@ namespace {
 constexpr std::uintptr_t buffer_alignment = 16;
 
 [[noreturn]] void refuse(std::string const& what) { throw invalid_argument{what}; }
-
-void require_host(stream_ref stream)
-{
-  if (!stream.is_host()) {
-    refuse(
-      "stream: a CUDA stream was given, but this build of the library has no device code; use bird::on_host");
-  }
-}
 
 void require_buffer(span<std::byte const> buffer, std::size_t needed, char const* name)
 {
@@ -138,6 +131,72 @@ void check_roles(packet_view const& first, packet_view const& packet, std::size_
   }
 }
 
+/// Enough for either backend.
+std::size_t scratch_needed(list_plan const& plan, compressor_options const& options)
+{
+  return std::max(host::scratch_bytes(plan, options), device::compress_scratch_bytes(plan, options));
+}
+
+/// The list of a compress() call whose buffers have been checked, and the capacity of its packet.
+struct checked_call {
+  list_plan plan;
+  std::uint64_t capacity;
+};
+
+checked_call check_call(span<const_tensor_view const> tensors, compressor_options const& options,
+                        span<std::byte> packet, span<std::byte> scratch)
+{
+  checked_call call{plan_list(tensors, options), 0};
+  call.capacity = packet_capacity_of(call.plan, options);
+  require_buffer(packet, call.capacity, "packet");
+  require_buffer(scratch, scratch_needed(call.plan, options), "scratch");
+  for (std::size_t number = 0; number < tensors.size(); ++number) {
+    check_data(tensors[number].data, tensors[number].count, tensors[number].type,
+               element_name("tensors", number));
+  }
+  return call;
+}
+
+compress_report compress_on_device(span<const_tensor_view const> tensors, compressor_options const& options,
+                                   sample_key const& key, std::uint32_t* step_counter, span<std::byte> packet,
+                                   span<std::byte> scratch, stream_ref stream)
+{
+  checked_call const call = check_call(tensors, options, packet, scratch);
+  device::check_device_memory(packet.data(), "packet");
+  device::check_device_memory(scratch.data(), "scratch");
+  device::check_device_memory(step_counter, "step_counter");
+  for (std::size_t number = 0; number < tensors.size(); ++number) {
+    device::check_device_memory(tensors[number].data, element_name("tensors", number) + ".data");
+  }
+  device::compress(call.plan, options, key, step_counter, call.capacity, packet.data(), scratch.data(),
+                   stream);
+  compress_report report;
+  report.dense_bytes = call.plan.elements * element_bytes(call.plan.wire);
+  report.tiles       = call.plan.tiles;
+  return report;
+}
+
+/// Tensors that a device writes; what is in the packets is known there alone.
+void check_device_outputs(span<tensor_view const> tensors, span<std::byte> scratch)
+{
+  require_buffer(scratch, 1, "scratch");
+  device::check_device_memory(scratch.data(), "scratch");
+  for (std::size_t number = 0; number < tensors.size(); ++number) {
+    std::string const name = element_name("tensors", number);
+    check_data(tensors[number].data, tensors[number].count, tensors[number].type, name);
+    device::check_device_memory(tensors[number].data, name + ".data");
+  }
+}
+
+void check_device_packet(span<std::byte const> packet, std::string const& name)
+{
+  check_alignment(packet.data(), buffer_alignment, name);
+  if (packet.data() == nullptr) {
+    refuse(name + ": is null");
+  }
+  device::check_device_memory(packet.data(), name);
+}
+
 }  // namespace
 
 compressor::compressor(compressor_options options) : options_{options} { validate(options_); }
@@ -151,7 +210,13 @@ std::size_t compressor::packet_capacity(span<const_tensor_view const> tensors) c
 std::size_t compressor::compress_scratch_bytes(span<const_tensor_view const> tensors) const
 {
   host::default_arithmetic const settings;
-  return host::scratch_bytes(plan_list(tensors, options_), options_);
+  return scratch_needed(plan_list(tensors, options_), options_);
+}
+
+std::size_t compressor::decode_scratch_bytes(span<const_tensor_view const> tensors, std::size_t packets) const
+{
+  host::default_arithmetic const settings;
+  return device::decode_scratch_bytes(plan_list(tensors, options_), options_, packets);
 }
 
 compress_report compressor::compress(span<const_tensor_view const> tensors, sample_key key,
@@ -166,17 +231,16 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
 {
   auto const start = std::chrono::steady_clock::now();
   host::default_arithmetic const settings;
-  require_host(stream);
-  list_plan plan                    = plan_list(tensors, options_);
-  std::uint64_t const packet_needed = packet_capacity_of(plan, options_);
-  require_buffer({packet.data(), packet.size()}, packet_needed, "packet");
-  require_buffer({scratch.data(), scratch.size()}, host::scratch_bytes(plan, options_), "scratch");
-  for (std::size_t number = 0; number < tensors.size(); ++number) {
-    check_data(tensors[number].data, tensors[number].count, tensors[number].type,
-               element_name("tensors", number));
+  if (!stream.is_host()) {
+    if (memory.active()) {
+      refuse("memory: error feedback is not made on a CUDA stream yet; use bird::on_host");
+    }
+    return compress_on_device(tensors, options_, key, nullptr, packet, scratch, stream);
   }
+  checked_call call = check_call(tensors, options_, packet, scratch);
   check_feedback(options_, memory, tensors.size());
 
+  list_plan& plan                   = call.plan;
   host::scratch_view const work     = host::carve(plan, options_, scratch.data());
   rule::philox_key const stream_key = rule::stream_key(key.seed, key.step, key.tensor_id);
   std::vector<host::norm_summary> summaries(plan.segments.size());
@@ -207,7 +271,7 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
 
   host::noise_estimate noise;
   std::uint64_t const bytes =
-    host::compact(plan, options_, key, stream_key, packet_needed, samples, work.slots, packet.data(), noise);
+    host::compact(plan, options_, key, stream_key, call.capacity, samples, work.slots, packet.data(), noise);
   packet_header written;
   std::memcpy(&written, packet.data(), sizeof written);
 
@@ -225,18 +289,52 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
   return report;
 }
 
-void decompress(span<std::byte const> packet, span<tensor_view const> tensors, stream_ref stream)
+compress_report compressor::compress_replayable(span<const_tensor_view const> tensors, sample_key key,
+                                                std::uint32_t* step_counter, span<std::byte> packet,
+                                                span<std::byte> scratch, stream_ref stream) const
 {
-  require_host(stream);
+  host::default_arithmetic const settings;
+  if (stream.is_host()) {
+    refuse("stream: a replayable call needs a CUDA stream");
+  }
+  if (step_counter == nullptr) {
+    refuse("step_counter: is null");
+  }
+  check_alignment(step_counter, sizeof *step_counter, "step_counter");
+  return compress_on_device(tensors, options_, key, step_counter, packet, scratch, stream);
+}
+
+void decompress(span<std::byte const> packet, span<tensor_view const> tensors, span<std::byte> scratch,
+                stream_ref stream)
+{
+  if (!stream.is_host()) {
+    check_device_outputs(tensors, scratch);
+    check_device_packet(packet, "packet");
+    device::decompress(packet, tensors, scratch, stream);
+    return;
+  }
   packet_view const view = parse_packet(packet);
   check_outputs(view, tensors, "packet");
   host::default_arithmetic const settings;
   host::decompress(view, tensors);
 }
 
-void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, stream_ref stream)
+void decompress(span<std::byte const> packet, span<tensor_view const> tensors, stream_ref stream)
 {
-  require_host(stream);
+  decompress(packet, tensors, {}, stream);
+}
+
+void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, span<std::byte> scratch,
+           stream_ref stream)
+{
+  if (!stream.is_host()) {
+    check_device_outputs(tensors, scratch);
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+      check_device_packet(packets[i].packet, element_name("packets", i));
+    }
+    device::apply(packets, tensors, scratch, stream);
+    return;
+  }
   std::vector<packet_view> views;
   std::vector<float> weights;
   for (std::size_t i = 0; i < packets.size(); ++i) {
@@ -247,6 +345,18 @@ void apply(span<weighted_packet const> packets, span<tensor_view const> tensors,
   }
   host::default_arithmetic const settings;
   host::apply(views, weights, tensors);
+}
+
+void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, stream_ref stream)
+{
+  apply(packets, tensors, {}, stream);
+}
+
+void check_decoded(span<std::byte const> scratch, stream_ref stream)
+{
+  if (!stream.is_host()) {
+    device::check_decoded(scratch, stream);
+  }
 }
 
 }  // namespace bird

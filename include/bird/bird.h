@@ -21,7 +21,8 @@ typedef enum bird_result {
   BIRD_INVALID_ARGUMENT = 1, /* the caller's argument */
   BIRD_BAD_PACKET       = 2, /* the bytes are no sound packet */
   BIRD_OUT_OF_MEMORY    = 3,
-  BIRD_INTERNAL_ERROR   = 4
+  BIRD_INTERNAL_ERROR   = 4,
+  BIRD_CUDA_ERROR       = 5 /* a call of the CUDA runtime failed */
 } bird_result;
 
 typedef enum bird_dtype { BIRD_FLOAT32 = 1, BIRD_FLOAT16 = 2, BIRD_BFLOAT16 = 3 } bird_dtype;
@@ -133,6 +134,28 @@ BIRD_API bird_result bird_decompress(void const* packet, size_t packet_bytes, bi
 BIRD_API bird_result bird_apply(void const* const* packets, size_t const* packet_bytes, float const* weights,
                                 size_t packet_count, bird_tensor const* tensors, size_t tensor_count,
                                 bird_stream stream);
+
+/* The same on a CUDA stream, where every buffer is in device memory: enqueued without waiting, with scratch
+ * of bird_decode_scratch_bytes(). A packet is checked on the device; a bad one leaves the tensors as they
+ * are. */
+BIRD_API bird_result bird_decode_scratch_bytes(bird_compressor const* compressor, bird_tensor const* tensors,
+                                               size_t tensor_count, size_t packet_count, size_t* bytes);
+BIRD_API bird_result bird_decompress_enqueue(void const* packet, size_t packet_bytes,
+                                             bird_tensor const* tensors, size_t tensor_count, void* scratch,
+                                             size_t scratch_bytes, bird_stream stream);
+BIRD_API bird_result bird_apply_enqueue(void const* const* packets, size_t const* packet_bytes,
+                                        float const* weights, size_t packet_count, bird_tensor const* tensors,
+                                        size_t tensor_count, void* scratch, size_t scratch_bytes,
+                                        bird_stream stream);
+/* Waits for the stream; BIRD_BAD_PACKET if the last call with this scratch refused a packet. */
+BIRD_API bird_result bird_check_decoded(void const* scratch, size_t scratch_bytes, bird_stream stream);
+
+/* bird_compress() for a CUDA graph: `step_counter`, in device memory, is added to key.step, and raised by one
+ * at the end of every replay. */
+BIRD_API bird_result bird_compress_replayable(bird_compressor const* compressor, bird_tensor const* tensors,
+                                              size_t tensor_count, bird_key key, uint32_t* step_counter,
+                                              void* packet, size_t packet_bytes, void* scratch,
+                                              size_t scratch_bytes, bird_stream stream);
 
 /* Bytes of the packet that starts at `packet`; checks its header and segment table. */
 BIRD_API bird_result bird_packet_bytes(void const* packet, size_t available, size_t* bytes);

@@ -97,10 +97,17 @@ class compressor {
   /// dtype and options alone.
   [[nodiscard]] std::size_t packet_capacity(span<const_tensor_view const> tensors) const;
 
-  /// Scratch that compress() needs for such a list.
+  /// Scratch that compress() needs for such a list, on the host or on a device.
   [[nodiscard]] std::size_t compress_scratch_bytes(span<const_tensor_view const> tensors) const;
 
-  /// tensors -> packet.
+  /// Scratch that decompress() (one packet) and apply() need on a device, for packets that a compressor of
+  /// these options made of such a list. The host needs none.
+  [[nodiscard]] std::size_t decode_scratch_bytes(span<const_tensor_view const> tensors,
+                                                 std::size_t packets = 1) const;
+
+  /// tensors -> packet. With a CUDA stream all buffers are in memory of the current device, the work is
+  /// enqueued in at most two kernels, without allocation or waiting, and may be captured in a graph; the
+  /// report then tells only what is known beforehand (dense_bytes, tiles), and the rest is in the packet.
   /// @param packet  16-byte aligned, at least packet_capacity(tensors) bytes
   /// @param scratch 16-byte aligned, at least compress_scratch_bytes(tensors) bytes; contents are lost
   /// @param memory  error feedback; only with sampling::top, since a sampler with a residual diverges
@@ -110,6 +117,13 @@ class compressor {
                            span<std::byte> scratch, feedback memory, stream_ref stream) const;
   compress_report compress(span<const_tensor_view const> tensors, sample_key key, span<std::byte> packet,
                            span<std::byte> scratch, stream_ref stream) const;
+
+  /// compress() for CUDA graphs: `step_counter` is a number in memory of the current device that is added to
+  /// key.step, and that the call raises by one when it is done. So each replay of the captured call draws a
+  /// sample of its own. Only with a CUDA stream.
+  compress_report compress_replayable(span<const_tensor_view const> tensors, sample_key key,
+                                      std::uint32_t* step_counter, span<std::byte> packet,
+                                      span<std::byte> scratch, stream_ref stream) const;
 
  private:
   compressor_options options_;
@@ -122,6 +136,13 @@ class compressor {
 /// than the packet.
 /// @throws bad_packet       when the bytes are not a sound packet; nothing is written then
 /// @throws invalid_argument when the tensors are not those of the packet, naming the segment
+///
+/// With a CUDA stream everything is in memory of the current device. The packet is checked there, before the
+/// first write: a bad one leaves the tensors as they are, and check_decoded() tells of it. `packet` may be
+/// longer than what it holds.
+/// @param scratch 16-byte aligned, compressor::decode_scratch_bytes(tensors); unused on the host
+BIRD_API void decompress(span<std::byte const> packet, span<tensor_view const> tensors,
+                         span<std::byte> scratch, stream_ref stream);
 BIRD_API void decompress(span<std::byte const> packet, span<tensor_view const> tensors, stream_ref stream);
 
 /// One packet's share of a sum.
@@ -133,6 +154,15 @@ struct weighted_packet {
 /// tensors += weight * packet, for all packets in the order given (the server's stage). Each element
 /// sees the packets in that order, so the sum's bits depend on neither threads nor arrival.
 /// Same errors as decompress(); all packets are checked before the first write.
+/// On a device at most 128 packets in a call, and their checks are those of decompress().
+/// @param scratch 16-byte aligned, compressor::decode_scratch_bytes(tensors, packets); unused on the host
+BIRD_API void apply(span<weighted_packet const> packets, span<tensor_view const> tensors,
+                    span<std::byte> scratch, stream_ref stream);
 BIRD_API void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, stream_ref stream);
+
+/// Waits for the stream, and tells how the last decompress() or apply() with this scratch ended. Nothing on
+/// the host, where those calls throw themselves.
+/// @throws bad_packet naming the packet and what is wrong with it
+BIRD_API void check_decoded(span<std::byte const> scratch, stream_ref stream);
 
 }  // namespace bird

@@ -11,7 +11,6 @@
 #include "host/gather.hpp"
 #include "host/parallel.hpp"
 #include "host/stages.hpp"
-#include "host/stored_scale.hpp"
 #include "packet.hpp"
 #include "packet_layout.cuh"
 #include "tile_norm.cuh"
@@ -255,7 +254,7 @@ float companion_scale(list_plan const& plan, segment_plan const& s, values what,
         std::max(largest, static_cast<double>(rule::magnitude(value)) * static_cast<double>(one.multiplier));
     }
   }
-  return stored_scale(plan, what, largest);
+  return rule::stored_scale(what, plan.wire, largest);
 }
 
 segment_entry entry_of(segment_plan const& s, segment_sample const& sample)

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "host/stored_scale.hpp"
+#include "values.cuh"
 
 namespace bird::host {
 
@@ -71,7 +71,7 @@ std::uint64_t sample(list_plan const& plan, compressor_options const& options, r
       samples[number].largest_norm = std::max(samples[number].largest_norm, summaries[number].largest);
       kept += samples[number].slots;
       if (options.values != values::sign) {
-        samples[number].scale = stored_scale(plan, options.values, samples[number].largest_value);
+        samples[number].scale = rule::stored_scale(options.values, plan.wire, samples[number].largest_value);
       }
     }
     samples[number].non_finite = samples[number].non_finite || summaries[number].non_finite;

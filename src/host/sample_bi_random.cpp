@@ -81,29 +81,24 @@ segment_sample sample_bi_random(segment_work const& work, compressor_options con
     });
   }
 
-  double const stands_for = static_cast<double>(survivors) / static_cast<double>(kept);  // B / m
+  rule::weight_scale const scale{work.largest, s.tiles};
+  segment_sums const sums = sum_segment(work, options.gamma, scale, chunks);
+  rule::bi_random const drawn{survivors, kept, sums.thresholds};
   for (std::uint64_t i = 0; i < kept; ++i) {
     auto const tile               = static_cast<std::uint32_t>(work.survivors[i]);
     float buffer                  = 0;
     float const norm              = *work.norms.read(tile, 1, &buffer);
     std::uint64_t const threshold = rule::survival_threshold(norm, work.largest, options.gamma);
-    work.slots[i]                 = {static_cast<std::uint32_t>(s.first_tile) + tile,
-                                     static_cast<float>(stands_for * 4294967296.0 / static_cast<double>(threshold))};
+    work.slots[i] = {static_cast<std::uint32_t>(s.first_tile) + tile, drawn.multiplier(threshold)};
   }
 
-  rule::weight_scale const scale{work.largest, s.tiles};
-  segment_sums const sums  = sum_segment(work, options.gamma, scale, chunks);
-  double const expectation = static_cast<double>(sums.thresholds) / 4294967296.0;  // sum of q_j
   segment_sample sample;
   sample.slots            = static_cast<std::uint32_t>(kept);
-  sample.companion_factor = stands_for / expectation;
+  sample.companion_factor = drawn.companion_factor();
   if (options.values == values::sign) {
-    double const layer = static_cast<double>(sums.weights) * scale.unit() / expectation;
-    sample.scale =
-      rule::to_finite_float(stands_for * (options.gamma == 1.0 ? static_cast<double>(work.largest) : layer));
+    sample.scale = drawn.scale(options.gamma, work.largest, static_cast<double>(sums.weights) * scale.unit());
   } else {
-    // |x| / q <= a / q <= max a for gamma <= 1
-    sample.largest_value = stands_for * static_cast<double>(work.largest);
+    sample.largest_value = drawn.largest_value(work.largest);
   }
   return sample;
 }

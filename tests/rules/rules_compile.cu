@@ -62,7 +62,7 @@ __global__ void call_real(float const* from, T* to, float* back)
 
 __global__ void call_systematic(philox_key key, weight_bin_sum const* bins, std::uint64_t* out)
 {
-  certain_tiles const certain = choose_certain(bins, 100);
+  certain_tiles const certain = choose_certain(bins, {1000, 10}, 100);
   systematic const sample{certain.sum, systematic_offset(key, 0, certain.sum), 100};
   slot_walk walk{sample, threadIdx.x};
   walk.advance();

@@ -1,0 +1,69 @@
+/// block: sums and prefix sums over the threads of one block.
+///
+/// Written out because a block's sums here are of integers and three lines long; the same text then runs in
+/// the tests' emulation, where no CUB is.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace bird::device {
+
+inline constexpr std::uint32_t block_threads = 256;
+inline constexpr std::uint32_t warp_lanes    = 32;
+inline constexpr std::uint32_t block_warps   = block_threads / warp_lanes;
+inline constexpr std::uint32_t all_lanes     = 0xFFFFFFFFU;
+
+__device__ inline std::uint32_t lane_id() { return threadIdx.x % warp_lanes; }
+__device__ inline std::uint32_t warp_id() { return threadIdx.x / warp_lanes; }
+
+struct prefix {
+  std::uint64_t before;  ///< sum of the threads of lower number
+  std::uint64_t total;   ///< of all threads
+};
+
+/// All threads of the block must call it. The sum is exact, so its order does not matter.
+__device__ inline prefix block_prefix(std::uint64_t value)
+{
+  __shared__ std::uint64_t warp_sums[block_warps];
+  unsigned long long inclusive = value;
+  for (std::uint32_t distance = 1; distance < warp_lanes; distance *= 2) {
+    unsigned long long const below = __shfl_up_sync(all_lanes, inclusive, distance);
+    inclusive += lane_id() >= distance ? below : 0;
+  }
+  __syncthreads();  // the sums of the call before have been read
+  if (lane_id() == warp_lanes - 1) {
+    warp_sums[warp_id()] = inclusive;
+  }
+  __syncthreads();
+  prefix result{inclusive - value, 0};
+  for (std::uint32_t warp = 0; warp < block_warps; ++warp) {
+    result.before += warp < warp_id() ? warp_sums[warp] : 0;
+    result.total += warp_sums[warp];
+  }
+  return result;
+}
+
+__device__ inline std::uint64_t block_sum(std::uint64_t value) { return block_prefix(value).total; }
+
+/// Largest value of the block; all threads must call it.
+__device__ inline std::uint32_t block_max(std::uint32_t value)
+{
+  __shared__ std::uint32_t warp_values[block_warps];
+  for (std::uint32_t distance = warp_lanes / 2; distance > 0; distance /= 2) {
+    std::uint32_t const other = __shfl_xor_sync(all_lanes, value, distance);
+    value                     = other > value ? other : value;
+  }
+  __syncthreads();
+  if (lane_id() == 0) {
+    warp_values[warp_id()] = value;
+  }
+  __syncthreads();
+  for (std::uint32_t warp = 0; warp < block_warps; ++warp) {
+    value = warp_values[warp] > value ? warp_values[warp] : value;
+  }
+  return value;
+}
+
+}  // namespace bird::device

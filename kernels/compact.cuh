@@ -1,0 +1,521 @@
+/// compact: the packet of a sample, laid out as packet_layout.cuh and packet_format.md say.
+///
+///   lay_out    one block: where each segment's slots and values stand, now that all counts are known
+///   clear      index and starts, into which bits are set
+///   (the sampler emits its slots)
+///   describe   header and segment table
+///   index      tile numbers of all slots
+///   values     batches of elements of the value regions
+///   add_up     checksum
+#pragma once
+
+#include "block.cuh"
+#include "packet_layout.cuh"
+#include "sample.cuh"
+#include "values.cuh"
+
+namespace bird::device {
+
+/// By all threads of one block.
+class layout {
+ public:
+  __device__ explicit layout(compress_work const& work) : w_{work} {}
+
+  __device__ void lay_out()
+  {
+    place_slots();
+    compress_control& control = *w_.control;
+    std::uint64_t const index =
+      sizeof(packet_header) + std::uint64_t{w_.segment_count} * sizeof(segment_entry);
+    std::uint64_t const starts =
+      rule::round_up(index + rule::index_bytes(w_.index, w_.tiles, slots_), rule::section_alignment);
+    std::uint64_t const values =
+      rule::round_up(starts + rule::starts_bytes(w_.sampling, w_.index, slots_), rule::section_alignment);
+    std::uint64_t const end = place_regions(values);
+    if (threadIdx.x == 0) {
+      control.index_offset  = index;
+      control.starts_offset = starts;
+      control.values_offset = values;
+      control.total_bytes   = end;
+      control.slots         = slots_;
+      control.non_finite    = non_finite_ ? 1 : 0;
+    }
+  }
+
+ private:
+  __device__ void place_slots()
+  {
+    bool non_finite = false;
+    for (std::uint32_t base = 0; base < w_.segment_count; base += block_threads) {
+      std::uint32_t const number = base + threadIdx.x;
+      bool const inside          = number < w_.segment_count;
+      bool const sampled         = inside && w_.list[number].role == segment_role::sampled;
+      prefix const slots         = block_prefix(sampled ? w_.states[number].slots : 0);
+      if (sampled) {
+        w_.states[number].first_slot = slots_ + static_cast<std::uint32_t>(slots.before);
+      }
+      slots_ += static_cast<std::uint32_t>(slots.total);
+      non_finite = non_finite || (inside && w_.states[number].non_finite != 0);
+    }
+    non_finite_ = __syncthreads_or(non_finite ? 1 : 0) != 0;
+    for (std::uint32_t number = threadIdx.x; number < w_.segment_count; number += block_threads) {
+      if (w_.list[number].role == segment_role::companion) {
+        ride_along(w_.states[number], w_.states[w_.list[number].parent]);
+      }
+    }
+    __syncthreads();
+  }
+
+  __device__ void ride_along(segment_state& state, segment_state const& parent) const
+  {
+    state.slots      = parent.slots;
+    state.first_slot = parent.first_slot;
+    if (w_.values == values::sign) {  // the scale is the companion's norm up to here
+      state.scale = rule::to_finite_float(static_cast<double>(state.scale) * parent.companion_factor);
+    }
+  }
+
+  /// Regions follow each other, and their alignment depends on what came before: sizes by all threads, sums
+  /// by one.
+  __device__ std::uint64_t place_regions(std::uint64_t values)
+  {
+    __shared__ std::uint64_t bytes[block_threads];
+    __shared__ std::uint64_t end;
+    if (threadIdx.x == 0) {
+      end = values;
+    }
+    for (std::uint32_t base = 0; base < w_.segment_count; base += block_threads) {
+      std::uint32_t const number = base + threadIdx.x;
+      if (number < w_.segment_count) {
+        segment const& s   = w_.list[number];
+        bytes[threadIdx.x] = rule::region_bytes(w_.values, s.role, element_size(), s.count,
+                                                rule::slot_elements(s.role, s.tile), w_.states[number].slots);
+      }
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        for (std::uint32_t i = 0; i < block_threads && base + i < w_.segment_count; ++i) {
+          std::uint64_t const begin = rule::region_offset(end, w_.values, w_.list[base + i].role);
+          end                       = begin + bytes[i];
+          bytes[i]                  = begin;
+        }
+      }
+      __syncthreads();
+      if (number < w_.segment_count) {
+        w_.states[number].region_offset = bytes[threadIdx.x];
+      }
+    }
+    __syncthreads();
+    return end;
+  }
+
+  [[nodiscard]] __device__ std::uint32_t element_size() const { return w_.type == dtype::float32 ? 4 : 2; }
+
+  compress_work const& w_;
+  std::uint32_t slots_ = 0;
+  bool non_finite_     = false;
+};
+
+/// Writes the sections. T is the tensors' type.
+template <class T>
+class packet_writer {
+ public:
+  __device__ explicit packet_writer(compress_work const& work) : w_{work}, key_{key_of(work)} {}
+
+  __device__ void clear()
+  {
+    compress_control const& control = *w_.control;
+    zero(control.index_offset, control.values_offset);
+    for (std::uint32_t number = thread(); number < w_.segment_count; number += threads()) {
+      bool const last           = number + 1 == w_.segment_count;
+      std::uint64_t const begin = w_.states[number].region_offset;
+      std::uint64_t const end   = last ? control.total_bytes : w_.states[number + 1].region_offset;
+      // What lies between two regions is less than 16 bytes.
+      for (std::uint64_t at = end - begin < 16 ? begin : end - 16; at < end; at += 4) {
+        *word(at) = 0;
+      }
+    }
+  }
+
+  /// Values of companions: the factor that keeps those of the kept entries in range.
+  __device__ void scale_companions()
+  {
+    for (std::uint32_t number = blockIdx.x; number < w_.segment_count; number += gridDim.x) {
+      segment const& s     = w_.list[number];
+      segment_state& state = w_.states[number];
+      if (s.role != segment_role::companion || w_.values == values::sign) {
+        continue;
+      }
+      double largest = 0;
+      for (std::uint32_t i = threadIdx.x; i < state.slots; i += block_threads) {
+        slot const one    = w_.slots[state.first_slot + i];
+        float const value = entry(s, one.tile);
+        if (rule::is_finite(value)) {
+          double const stored =
+            static_cast<double>(rule::magnitude(value)) * static_cast<double>(one.multiplier);
+          largest = stored > largest ? stored : largest;
+        }
+      }
+      largest = block_largest(largest);
+      if (threadIdx.x == 0) {
+        state.scale = rule::stored_scale(w_.values, w_.type, largest);
+      }
+    }
+  }
+
+  template <class Sampler>
+  __device__ void describe(Sampler const& sampler)
+  {
+    if (blockIdx.x != 0) {
+      return;
+    }
+    auto* const table = reinterpret_cast<segment_entry*>(w_.packet + sizeof(packet_header));
+    for (std::uint32_t number = threadIdx.x; number < w_.segment_count; number += block_threads) {
+      segment const& s    = w_.list[number];
+      segment_state state = w_.states[number];
+      if (s.role == segment_role::sampled) {
+        sampler.finish(state, s);
+      }
+      segment_entry written{};
+      written.count = s.count;
+      written.tile  = s.tile;
+      written.role  = s.role;
+      written.flags = state.non_finite != 0 ? header_flag::non_finite : std::uint8_t{0};
+      written.slots = s.role == segment_role::dense ? 0 : state.slots;
+      written.scale = s.role == segment_role::dense ? 1.0F : state.scale;
+      table[number] = written;
+    }
+    if (threadIdx.x == 0) {
+      *reinterpret_cast<packet_header*>(w_.packet) = header();
+    }
+  }
+
+  __device__ void write_index()
+  {
+    switch (w_.index) {
+      case index::u32:
+        for (std::uint32_t i = thread(); i < slots(); i += threads()) {
+          word(w_.control->index_offset)[i] = w_.slots[i].tile;
+        }
+        return;
+      case index::bitmap:
+        write_bitmap();
+        return;
+      case index::elias_fano:
+        write_elias_fano();
+        return;
+    }
+  }
+
+  __device__ void write_values()
+  {
+    for (std::uint32_t batch = blockIdx.x; batch < w_.batches; batch += gridDim.x) {
+      std::uint32_t const number = segment_of(w_.list, w_.segment_count, &segment::first_batch, batch);
+      segment const& s           = w_.list[number];
+      segment_state const& state = w_.states[number];
+      std::uint64_t const stride = rule::slot_elements(s.role, s.tile);
+      std::uint64_t const stored = s.role == segment_role::dense ? s.count : state.slots * stride;
+      std::uint64_t const begin  = std::uint64_t{batch - s.first_batch} * batch_elements;
+      if (begin >= stored) {
+        continue;
+      }
+      std::uint64_t const end = stored - begin < batch_elements ? stored : begin + batch_elements;
+      if (s.role == segment_role::dense) {
+        write_dense(s, state, begin, end);
+      } else if (w_.values == values::sign) {
+        write_signs(s, state, begin, end);
+      } else if (w_.values == values::bf16) {
+        write_stored<rule::bfloat16>(s, state, begin, end);
+      } else {
+        write_stored<T>(s, state, begin, end);
+      }
+    }
+  }
+
+  /// The block that comes last writes the sum of all.
+  __device__ void add_up()
+  {
+    std::uint64_t const bytes = w_.control->total_bytes;
+    auto const* const words   = reinterpret_cast<std::uint64_t const*>(w_.packet);
+    std::uint64_t sum         = 0;
+    for (std::uint64_t i = thread(); i < bytes / 8; i += threads()) {
+      sum += rule::checksum_term(i, words[i]);
+    }
+    if (thread() == 0 && bytes % 8 != 0) {
+      sum += rule::checksum_term(bytes / 8, *word(bytes - 4));
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) {
+      add(&w_.control->checksum, sum);
+      if (add_acquire_release(&w_.control->finished, 1) == gridDim.x - 1) {
+        std::uint64_t const all =
+          atomicAdd(reinterpret_cast<unsigned long long*>(&w_.control->checksum), 0ULL);
+        *word(offsetof(packet_header, checksum)) = rule::checksum_fold(all);
+        if (w_.step_counter != nullptr) {
+          *w_.step_counter += 1;
+        }
+      }
+    }
+  }
+
+ private:
+  static __device__ std::uint32_t thread() { return blockIdx.x * block_threads + threadIdx.x; }
+  static __device__ std::uint32_t threads() { return gridDim.x * block_threads; }
+  [[nodiscard]] __device__ std::uint32_t slots() const { return w_.control->slots; }
+  [[nodiscard]] __device__ std::uint32_t* word(std::uint64_t offset) const
+  {
+    return reinterpret_cast<std::uint32_t*>(w_.packet + offset);
+  }
+
+  __device__ void zero(std::uint64_t begin, std::uint64_t end)
+  {
+    for (std::uint64_t i = begin / 16 + thread(); i < end / 16; i += threads()) {
+      reinterpret_cast<uint4*>(w_.packet)[i] = make_uint4(0, 0, 0, 0);
+    }
+  }
+
+  static __device__ double block_largest(double value)
+  {
+    __shared__ double warp_values[block_warps];
+    for (std::uint32_t distance = warp_lanes / 2; distance > 0; distance /= 2) {
+      double const other = __shfl_xor_sync(all_lanes, value, static_cast<int>(distance));
+      value              = other > value ? other : value;
+    }
+    __syncthreads();
+    if (lane_id() == 0) {
+      warp_values[warp_id()] = value;
+    }
+    __syncthreads();
+    for (double const other : warp_values) {
+      value = other > value ? other : value;
+    }
+    return value;
+  }
+
+  [[nodiscard]] __device__ packet_header header() const
+  {
+    packet_header header{};
+    header.magic         = packet_magic;
+    header.version       = packet_version;
+    header.type          = w_.type;
+    header.flags         = w_.control->non_finite != 0 ? header_flag::non_finite : std::uint8_t{0};
+    header.sampling      = w_.sampling;
+    header.values        = w_.values;
+    header.index         = w_.index;
+    header.norm          = w_.norm;
+    header.segment_count = w_.segment_count;
+    header.element_count = w_.elements;
+    header.capacity      = w_.capacity;
+    header.slot_count    = slots();
+    header.seed          = w_.seed;
+    header.step          = w_.step + (w_.step_counter != nullptr ? *w_.step_counter : 0);
+    header.tensor_id     = w_.tensor_id;
+    header.tile          = w_.tile;
+    return header;
+  }
+
+  __device__ void write_bitmap()
+  {
+    std::uint32_t* const tiles  = word(w_.control->index_offset);
+    std::uint32_t* const starts = word(w_.control->starts_offset);
+    bool const has_starts       = rule::has_starts(w_.sampling, w_.index);
+    for (std::uint32_t i = thread(); i < slots(); i += threads()) {
+      std::uint32_t const tile = w_.slots[i].tile;
+      if (i == 0 || w_.slots[i - 1].tile != tile) {
+        set_bits(tiles + tile / 32, 1U << tile % 32);
+        if (has_starts) {
+          set_bits(starts + i / 32, 1U << i % 32);
+        }
+      }
+    }
+  }
+
+  /// Upper bits are set one by one; a word of the lower part is put together from the numbers that meet it.
+  __device__ void write_elias_fano()
+  {
+    rule::elias_fano const code{w_.tiles, slots()};
+    std::uint32_t const width  = code.low_bits();
+    std::uint32_t* const upper = word(w_.control->index_offset);
+    std::uint32_t* const lower = upper + 2 * code.upper_words();
+    for (std::uint32_t i = thread(); i < slots(); i += threads()) {
+      std::uint64_t const at = code.upper_position(w_.slots[i].tile, i);
+      set_bits(upper + at / 32, 1U << at % 32);
+    }
+    if (width == 0) {
+      return;
+    }
+    std::uint64_t const bits = std::uint64_t{slots()} * width;
+    std::uint32_t const mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
+    for (std::uint64_t i = thread(); i < rule::ceil_div(bits, 32); i += threads()) {
+      std::uint64_t const begin = i * 32;
+      std::uint32_t whole       = 0;
+      for (std::uint64_t j = begin / width; j < slots() && j * width < begin + 32; ++j) {
+        std::uint32_t const low = w_.slots[j].tile & mask;
+        whole |= j * width >= begin ? low << (j * width - begin) : low >> (begin - j * width);
+      }
+      lower[i] = whole;
+    }
+  }
+
+  /// Entry of a companion by the tile that it rides on.
+  [[nodiscard]] __device__ float entry(segment const& s, std::uint32_t tile) const
+  {
+    return rule::widen(static_cast<T const*>(s.data)[tile - w_.list[s.parent].first_tile]);
+  }
+
+  /// One element of a value region: slot of the segment and element of its tile.
+  struct place {
+    std::uint32_t slot;
+    std::uint32_t at;
+  };
+
+  /// Finds places in a batch. Its first place is found by a long division, the others by a short one.
+  class locator {
+   public:
+    __device__ locator(std::uint64_t begin, std::uint32_t stride)
+      : begin_{begin},
+        stride_{stride},
+        slot_{static_cast<std::uint32_t>(begin / stride)},
+        at_{static_cast<std::uint32_t>(begin % stride)}
+    {
+    }
+    [[nodiscard]] __device__ place of(std::uint64_t element) const
+    {
+      auto const ahead = static_cast<std::uint32_t>(element - begin_);
+      if (stride_ > batch_elements) {  // at most one boundary is crossed
+        std::uint64_t const at = std::uint64_t{at_} + ahead;
+        return at < stride_ ? place{slot_, static_cast<std::uint32_t>(at)}
+                            : place{slot_ + 1, static_cast<std::uint32_t>(at - stride_)};
+      }
+      std::uint32_t const at = at_ + ahead;
+      return {slot_ + at / stride_, at % stride_};
+    }
+
+   private:
+    std::uint64_t begin_;
+    std::uint32_t stride_;
+    std::uint32_t slot_;
+    std::uint32_t at_;
+  };
+
+  /// A bit an element: each lane of a warp decides one, and the warp's votes are the word.
+  __device__ void write_signs(segment const& s, segment_state const& state, std::uint64_t begin,
+                              std::uint64_t end)
+  {
+    auto const stride = static_cast<std::uint32_t>(rule::slot_elements(s.role, s.tile));
+    locator const where{begin, stride};
+    std::uint32_t* const region = word(state.region_offset);
+    for (std::uint64_t first = begin + warp_id() * warp_lanes; first < end;
+         first += block_warps * warp_lanes) {
+      std::uint64_t const element = first + lane_id();
+      bool const bit              = element < end && sign_of(s, state, where.of(element));
+      std::uint32_t const votes   = __ballot_sync(all_lanes, bit ? 1 : 0);
+      if (lane_id() == 0) {
+        region[first / 32] = votes;
+      }
+    }
+  }
+
+  [[nodiscard]] __device__ bool sign_of(segment const& s, segment_state const& state, place p) const
+  {
+    std::uint32_t const tile = w_.slots[state.first_slot + p.slot].tile;
+    bool const companion     = s.role == segment_role::companion;
+    // A companion draws as a tile of one element with the number of its entry.
+    std::uint32_t const own = tile - (companion ? w_.list[s.parent].first_tile : s.first_tile);
+    if (!companion && p.at >= items_of(s, own)) {
+      return false;
+    }
+    T const* const data      = static_cast<T const*>(s.data);
+    float const value        = rule::widen(companion ? data[own] : data[std::uint64_t{own} * s.tile + p.at]);
+    std::uint32_t const bits = rule::bits_of(value);
+    bool const zero          = (bits & ~rule::sign_mask) == 0;
+    std::uint32_t const drawn_bit = zero ? rule::zero_sign_bit(key_, s.number, own, p.at) : bits >> 31;
+    return drawn_bit != 0;
+  }
+
+  /// Sixteen bytes of a region at a time.
+  template <class Stored>
+  __device__ void write_stored(segment const& s, segment_state const& state, std::uint64_t begin,
+                               std::uint64_t end)
+  {
+    constexpr std::uint32_t width = vector_width<Stored>;
+    auto const stride             = static_cast<std::uint32_t>(rule::slot_elements(s.role, s.tile));
+    bool const whole              = stride % width == 0;
+    locator const where{begin, stride};
+    auto* const region = reinterpret_cast<Stored*>(w_.packet + state.region_offset);
+    for (std::uint64_t first = begin + threadIdx.x * width; first < end; first += block_threads * width) {
+      Stored out[width] = {};
+      if (whole) {
+        store_run<width>(s, state, where.of(first), out);
+      } else {
+        for (std::uint32_t i = 0; i < width && first + i < end; ++i) {
+          store_run<1>(s, state, where.of(first + i), out + i);
+        }
+      }
+      store_vector(region + first, out);
+    }
+  }
+
+  /// `Count` elements of one tile, or an entry of a companion.
+  template <std::uint32_t Count, class Stored>
+  __device__ void store_run(segment const& s, segment_state const& state, place p, Stored* out) const
+  {
+    slot const one     = w_.slots[state.first_slot + p.slot];
+    float const factor = one.multiplier / state.scale;
+    if (s.role == segment_role::companion) {
+      float const value = entry(s, one.tile);
+      out[0]            = rule::is_finite(value) ? rule::narrow_saturating<Stored>(value * factor) : Stored{};
+      return;
+    }
+    std::uint32_t const tile  = one.tile - s.first_tile;
+    std::uint64_t const items = items_of(s, tile);
+    T const* const elements   = static_cast<T const*>(s.data) + std::uint64_t{tile} * s.tile + p.at;
+    float values[Count];
+    load_run<Count>(elements, p.at < items ? items - p.at : 0, values);
+    for (std::uint32_t i = 0; i < Count; ++i) {
+      out[i] = p.at + i < items ? rule::narrow_saturating<Stored>(values[i] * factor) : Stored{};
+    }
+  }
+
+  /// The first `available` of `Count` elements, by vectors where their address allows it.
+  template <std::uint32_t Count>
+  static __device__ void load_run(T const* elements, std::uint64_t available, float* values)
+  {
+    constexpr std::uint32_t width = vector_width<T>;
+    if constexpr (Count % width == 0) {
+      bool const aligned = is_vector_aligned(elements);
+      for (std::uint32_t i = 0; i < Count; i += width) {
+        load_some(elements, i, available, aligned, values + i);
+      }
+    } else {
+      for (std::uint32_t i = 0; i < Count; ++i) {
+        values[i] = i < available ? rule::widen(elements[i]) : 0.0F;
+      }
+    }
+  }
+
+  /// All elements as they are.
+  __device__ void write_dense(segment const& s, segment_state const& state, std::uint64_t begin,
+                              std::uint64_t end)
+  {
+    constexpr std::uint32_t width = vector_width<T>;
+    T const* const data           = static_cast<T const*>(s.data);
+    auto* const region            = reinterpret_cast<T*>(w_.packet + state.region_offset);
+    bool const aligned            = is_vector_aligned(data);
+    for (std::uint64_t first = begin + threadIdx.x * width; first < end; first += block_threads * width) {
+      if (aligned && first + width <= end) {
+        *reinterpret_cast<uint4*>(region + first) = *reinterpret_cast<uint4 const*>(data + first);
+        continue;
+      }
+      T out[width] = {};
+      for (std::uint32_t i = 0; i < width && first + i < end; ++i) {
+        out[i] = data[first + i];
+      }
+      store_vector(region + first, out);
+    }
+  }
+
+  compress_work const& w_;
+  rule::philox_key key_;
+};
+
+}  // namespace bird::device

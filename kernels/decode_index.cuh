@@ -1,0 +1,462 @@
+/// decode, first part: from bytes to a list of tiles that can be trusted.
+#pragma once
+
+#include "block.cuh"
+#include "decode.cuh"
+#include "grid_barrier.cuh"
+#include "real.cuh"
+
+namespace bird::device {
+
+class index_decoder {
+ public:
+  __device__ index_decoder(decode_work const& work, output const* outputs) : w_{work}, outputs_{outputs} {}
+
+  /// @returns false when some packet failed; the same for all threads of the grid
+  __device__ bool run(grid_barrier& grid)
+  {
+    for_each_packet([&](std::uint32_t p) { parse(p); });
+    grid.wait();
+    if (failed()) {
+      return false;
+    }
+    for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
+      sum_up(p);
+    }
+    grid.wait();
+    for_each_packet([&](std::uint32_t p) { place(p); });
+    grid.wait();
+    if (failed()) {
+      return false;
+    }
+    bool starts = false;
+    for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
+      name(p);
+      starts = starts || has_starts(p);
+    }
+    grid.wait();
+    if (failed()) {
+      return false;
+    }
+    if (starts) {
+      for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
+        repeat(p);
+      }
+      grid.wait();
+    }
+    for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
+      verify(p);
+    }
+    grid.wait();
+    return !failed();
+  }
+
+ private:
+  template <class Visit>
+  __device__ void for_each_packet(Visit const& visit)
+  {
+    for (std::uint32_t p = blockIdx.x; p < w_.packet_count; p += gridDim.x) {
+      visit(p);
+    }
+  }
+
+  static __device__ std::uint32_t thread() { return blockIdx.x * block_threads + threadIdx.x; }
+  static __device__ std::uint32_t threads() { return gridDim.x * block_threads; }
+
+  __device__ void fail(std::uint32_t packet, decode_failure why)
+  {
+    raise(&w_.control->failure, encode_failure(packet, why));
+  }
+  /// After a barrier, so that all threads see the same.
+  [[nodiscard]] __device__ bool failed() const { return w_.control->failure != 0; }
+
+  [[nodiscard]] __device__ std::uint64_t const* words(std::uint32_t p, std::uint64_t offset) const
+  {
+    return reinterpret_cast<std::uint64_t const*>(w_.inputs[p].bytes + offset);
+  }
+  [[nodiscard]] __device__ bool has_starts(std::uint32_t p) const
+  {
+    packet_header const& header = w_.packets[p].header;
+    return rule::has_starts(header.sampling, header.index);
+  }
+  [[nodiscard]] __device__ segment_layout* layouts(std::uint32_t p) const
+  {
+    return w_.layouts + std::size_t{p} * w_.output_count;
+  }
+
+  // --- parse
+
+  [[nodiscard]] static __device__ bool is_sound(packet_header const& h)
+  {
+    auto const code = [](auto value) { return static_cast<std::uint32_t>(value); };
+    return h.magic == packet_magic && h.version == packet_version && code(h.type) - 1 < 3 &&
+           code(h.sampling) - 1 < 4 && code(h.values) - 1 < 3 && code(h.index) - 1 < 3 &&
+           code(h.norm) - 1 < 2 && (h.flags & ~header_flag::known) == 0;
+  }
+
+  /// A segment against the tensor that it is decoded into.
+  [[nodiscard]] static __device__ bool is_sound(packet_header const& h, segment_entry const& e,
+                                                std::uint64_t count)
+  {
+    auto const role             = static_cast<std::uint32_t>(e.role);
+    bool const sampled          = e.role == segment_role::sampled;
+    std::uint64_t const at_most = sampled ? rule::tiles_of(e.count, e.tile) : e.count;
+    bool const has_tile         = h.tile != 0 ? e.tile == rule::segment_tile(h.tile, 0, e.count)
+                                              : e.tile <= e.count && (e.tile != 0 || e.count == 0);
+    bool const power            = (rule::bits_of(e.scale) & 0x807FFFFFU) == 0 && rule::bits_of(e.scale) != 0;
+    bool const scaled           = e.role == segment_role::dense ? e.scale == 1.0F
+                                  : h.values == values::sign    ? rule::bits_of(e.scale) < rule::infinity_bits
+                                                                : power && rule::is_finite(e.scale);
+    return role - 1 < 3 && e.count == count && e.reserved == 0 && e.reserved2 == 0 &&
+           (e.flags & ~header_flag::known) == 0 && (sampled ? has_tile : e.tile == 0) &&
+           at_most <= (e.role == segment_role::dense ? e.count : rule::max_tiles) &&
+           e.slots <= (e.role == segment_role::dense ? 0 : at_most) && scaled;
+  }
+
+  /// All threads of the block.
+  __device__ void parse(std::uint32_t p)
+  {
+    packet_input const& input   = w_.inputs[p];
+    packet_header const& header = *reinterpret_cast<packet_header const*>(input.bytes);
+    std::uint64_t const table =
+      sizeof(packet_header) + std::uint64_t{w_.output_count} * sizeof(segment_entry);
+    decode_failure why = decode_failure::none;
+    if (input.size < sizeof(packet_header) || !is_sound(header)) {
+      why = decode_failure::header;
+    } else if (header.segment_count != w_.output_count) {
+      why = decode_failure::segments;
+    } else if (input.size < table) {
+      why = decode_failure::length;
+    } else if (!table_is_sound(p, header)) {
+      why = decode_failure::table;
+    } else {
+      why = lay_out(p, header, table);
+    }
+    if (threadIdx.x == 0 && why != decode_failure::none) {
+      fail(p, why);
+    }
+  }
+
+  [[nodiscard]] __device__ segment_entry const* table(std::uint32_t p) const
+  {
+    return reinterpret_cast<segment_entry const*>(w_.inputs[p].bytes + sizeof(packet_header));
+  }
+
+  [[nodiscard]] __device__ bool table_is_sound(std::uint32_t p, packet_header const& header) const
+  {
+    // Roles of packet 0 hold for all, as far as its table lies in its buffer.
+    bool const first_has_table =
+      w_.inputs[0].size >= sizeof(packet_header) + std::uint64_t{w_.output_count} * sizeof(segment_entry);
+    bool sound = true;
+    for (std::uint32_t i = threadIdx.x; i < w_.output_count; i += block_threads) {
+      segment_entry const entry = table(p)[i];
+      sound                     = sound && is_sound(header, entry, outputs_[i].count) &&
+              (!first_has_table || entry.role == table(0)[i].role);
+    }
+    return __syncthreads_and(sound ? 1 : 0) != 0;
+  }
+
+  /// Sums over the table, by one thread: each entry's place depends on all before it.
+  __device__ decode_failure lay_out(std::uint32_t p, packet_header const& header, std::uint64_t table_end)
+  {
+    __shared__ decode_failure why;
+    if (threadIdx.x == 0) {
+      packet_state state{};
+      state.header       = header;
+      state.index_offset = table_end;
+      why                = place_segments(p, state);
+      if (why == decode_failure::none) {
+        why = place_sections(p, state);
+      }
+      w_.packets[p] = state;
+    }
+    __syncthreads();
+    decode_failure const result = why;
+    __syncthreads();
+    return result;
+  }
+
+  __device__ decode_failure place_segments(std::uint32_t p, packet_state& state)
+  {
+    std::uint64_t tiles = 0;
+    std::uint64_t slots = 0;
+    segment_layout parent{};
+    bool has_parent = false;
+    for (std::uint32_t i = 0; i < w_.output_count; ++i) {
+      segment_entry const entry = table(p)[i];
+      segment_layout layout     = parent;  // what a companion shares
+      if (entry.role == segment_role::companion &&
+          (!has_parent || entry.count != parent.tiles || entry.slots != parent.slots)) {
+        return decode_failure::table;
+      }
+      if (entry.role != segment_role::companion) {
+        layout.first_tile = static_cast<std::uint32_t>(tiles);
+        layout.first_slot = static_cast<std::uint32_t>(slots);
+        layout.tiles      = static_cast<std::uint32_t>(
+          entry.role == segment_role::sampled ? rule::tiles_of(entry.count, entry.tile) : 0);
+        layout.slots = entry.slots;
+      }
+      layout.slots_before = static_cast<std::uint32_t>(slots);
+      layout.tile         = static_cast<std::uint32_t>(rule::slot_elements(entry.role, entry.tile));
+      layout.scale        = entry.scale;
+      layout.role         = entry.role;
+      layout.flags        = entry.flags;
+      if (entry.role == segment_role::sampled) {
+        tiles += layout.tiles;
+        slots += layout.slots;
+        parent     = layout;
+        has_parent = true;
+      }
+      if (tiles > rule::max_tiles) {
+        return decode_failure::table;
+      }
+      layouts(p)[i] = layout;
+    }
+    state.tiles = static_cast<std::uint32_t>(tiles);
+    state.slots = static_cast<std::uint32_t>(slots);
+    return slots == state.header.slot_count ? decode_failure::none : decode_failure::table;
+  }
+
+  __device__ decode_failure place_sections(std::uint32_t p, packet_state& state)
+  {
+    packet_header const& h = state.header;
+    auto const next        = [](std::uint64_t end) { return rule::round_up(end, rule::section_alignment); };
+    std::uint32_t const element = h.type == dtype::float32 ? 4 : 2;
+    state.starts_offset = next(state.index_offset + rule::index_bytes(h.index, state.tiles, state.slots));
+    std::uint64_t end   = next(state.starts_offset + rule::starts_bytes(h.sampling, h.index, state.slots));
+    for (std::uint32_t i = 0; i < w_.output_count; ++i) {
+      segment_layout& layout = layouts(p)[i];
+      layout.region_offset   = rule::region_offset(end, h.values, layout.role);
+      end                    = layout.region_offset +
+            rule::region_bytes(h.values, layout.role, element, outputs_[i].count, layout.tile, layout.slots);
+      if (end > w_.inputs[p].size) {  // also keeps the sum from wrapping
+        return decode_failure::length;
+      }
+    }
+    state.total_bytes = end;
+    if (end > w_.inputs[p].size) {
+      return decode_failure::length;
+    }
+    return place_scratch(p, state);
+  }
+
+  __device__ decode_failure place_scratch(std::uint32_t p, packet_state& state)
+  {
+    packet_header const& h = state.header;
+    if (index_area_bytes(h.sampling, h.index, state.tiles, state.slots) > w_.area_bytes) {
+      return decode_failure::scratch;
+    }
+    auto* at          = reinterpret_cast<std::uint32_t*>(w_.areas + p * w_.area_bytes);
+    state.chunks      = static_cast<std::uint32_t>(rule::ceil_div(bit_words(state), index_words));
+    bool const starts = rule::has_starts(h.sampling, h.index);
+    state.starts_chunks =
+      starts ? static_cast<std::uint32_t>(rule::ceil_div(rule::ceil_div(state.slots, 64), index_words)) : 0;
+    state.chunk_sums  = at;
+    state.starts_sums = at + state.chunks;
+    state.names       = state.starts_sums + state.starts_chunks;
+    state.set         = starts ? state.names + state.slots : state.names;
+    return decode_failure::none;
+  }
+
+  /// Words of the bitmap or of the upper part.
+  static __device__ std::uint64_t bit_words(packet_state const& state)
+  {
+    switch (state.header.index) {
+      case index::bitmap:
+        return rule::ceil_div(state.tiles, 64);
+      case index::elias_fano:
+        return rule::elias_fano{state.tiles, state.slots}.upper_words();
+      case index::u32:
+        return 0;
+    }
+    return 0;
+  }
+
+  // --- sum_up, place
+
+  static __device__ std::uint32_t ones(std::uint64_t word)
+  {
+    return static_cast<std::uint32_t>(__popcll(static_cast<unsigned long long>(word)));
+  }
+
+  __device__ void count_bits(std::uint64_t const* section, std::uint64_t count, std::uint32_t chunks,
+                             std::uint32_t* sums)
+  {
+    for (std::uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+      std::uint64_t const i   = std::uint64_t{chunk} * index_words + threadIdx.x;
+      std::uint64_t const sum = block_sum(i < count ? ones(section[i]) : 0);
+      if (threadIdx.x == 0) {
+        sums[chunk] = static_cast<std::uint32_t>(sum);
+      }
+    }
+  }
+
+  __device__ void sum_up(std::uint32_t p)
+  {
+    packet_state const& state = w_.packets[p];
+    std::uint64_t const own   = offsetof(packet_header, checksum) / 8;  // in the upper half of this word
+    std::uint64_t sum         = 0;
+    for (std::uint64_t i = thread(); i < state.total_bytes / 8; i += threads()) {
+      std::uint64_t const word = words(p, 0)[i];
+      sum += rule::checksum_term(i, i == own ? word & 0xFFFFFFFFU : word);
+    }
+    if (thread() == 0 && state.total_bytes % 8 != 0) {
+      sum += rule::checksum_term(state.total_bytes / 8, *reinterpret_cast<std::uint32_t const*>(
+                                                          w_.inputs[p].bytes + state.total_bytes - 4));
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) {
+      add(&w_.packets[p].checksum, sum);
+    }
+    count_bits(words(p, state.index_offset), bit_words(state), state.chunks, state.chunk_sums);
+    count_bits(words(p, state.starts_offset), rule::ceil_div(state.slots, 64), state.starts_chunks,
+               state.starts_sums);
+  }
+
+  /// @returns the sum of all
+  static __device__ std::uint64_t scan(std::uint32_t* sums, std::uint32_t count)
+  {
+    std::uint64_t all = 0;
+    for (std::uint32_t base = 0; base < count; base += block_threads) {
+      std::uint32_t const i = base + threadIdx.x;
+      prefix const one      = block_prefix(i < count ? sums[i] : 0);
+      if (i < count) {
+        sums[i] = static_cast<std::uint32_t>(all + one.before);
+      }
+      all += one.total;
+    }
+    return all;
+  }
+
+  __device__ void place(std::uint32_t p)
+  {
+    packet_state const& state = w_.packets[p];
+    std::uint64_t const set   = scan(state.chunk_sums, state.chunks);
+    std::uint64_t const first = scan(state.starts_sums, state.starts_chunks);
+    if (threadIdx.x != 0) {
+      return;
+    }
+    if (state.header.checksum != rule::checksum_fold(state.checksum)) {
+      fail(p, decode_failure::checksum);
+    }
+    bool const starts = has_starts(p);
+    bool const agrees =
+      state.header.index == index::u32 || (starts ? set == first && set <= state.slots : set == state.slots);
+    bool const begins = !starts || state.slots == 0 || (words(p, state.starts_offset)[0] & 1U) != 0;
+    if (!agrees || !begins) {
+      fail(p, decode_failure::index);
+    }
+  }
+
+  // --- name, repeat, verify
+
+  /// Calls visit(number, position) for the set bits of a section, which are numbered in order.
+  template <class Visit>
+  __device__ void for_each_bit(std::uint64_t const* section, std::uint64_t count, std::uint32_t chunks,
+                               std::uint32_t const* sums, Visit const& visit)
+  {
+    for (std::uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+      std::uint64_t const i = std::uint64_t{chunk} * index_words + threadIdx.x;
+      std::uint64_t rest    = i < count ? section[i] : 0;
+      auto number           = static_cast<std::uint32_t>(sums[chunk] + block_prefix(ones(rest)).before);
+      for (; rest != 0; rest &= rest - 1) {
+        visit(number++, i * 64 + static_cast<std::uint32_t>(__ffsll(static_cast<long long>(rest)) - 1));
+      }
+    }
+  }
+
+  __device__ void name(std::uint32_t p)
+  {
+    packet_state const& state = w_.packets[p];
+    switch (state.header.index) {
+      case index::u32: {
+        auto const* const numbers = reinterpret_cast<std::uint32_t const*>(words(p, state.index_offset));
+        for (std::uint32_t i = thread(); i < state.slots; i += threads()) {
+          set_name(p, i, numbers[i]);
+        }
+        return;
+      }
+      case index::bitmap: {
+        bool const starts = has_starts(p);
+        for_each_bit(words(p, state.index_offset), bit_words(state), state.chunks, state.chunk_sums,
+                     [&](std::uint32_t number, std::uint64_t tile) {
+                       if (starts) {
+                         state.set[number] = static_cast<std::uint32_t>(tile);
+                       } else {
+                         set_name(p, number, tile);
+                       }
+                     });
+        return;
+      }
+      case index::elias_fano: {
+        rule::elias_fano const code{state.tiles, state.slots};
+        std::uint32_t const width        = code.low_bits();
+        std::uint64_t const* const upper = words(p, state.index_offset);
+        std::uint64_t const* const lower = upper + code.upper_words();
+        for_each_bit(upper, bit_words(state), state.chunks, state.chunk_sums,
+                     [&](std::uint32_t number, std::uint64_t position) {
+                       std::uint64_t const low = rule::read_bits(lower, std::uint64_t{number} * width, width);
+                       set_name(p, number, code.number(position, number, low));
+                     });
+        return;
+      }
+    }
+  }
+
+  /// Starts: slot i belongs to the set bit whose number is that of the starts up to i, less one.
+  __device__ void repeat(std::uint32_t p)
+  {
+    packet_state const& state = w_.packets[p];
+    if (!has_starts(p)) {
+      return;
+    }
+    std::uint64_t const* const starts = words(p, state.starts_offset);
+    std::uint64_t const count         = rule::ceil_div(state.slots, 64);
+    for (std::uint32_t chunk = blockIdx.x; chunk < state.starts_chunks; chunk += gridDim.x) {
+      std::uint64_t const i    = std::uint64_t{chunk} * index_words + threadIdx.x;
+      std::uint64_t const word = i < count ? starts[i] : 0;
+      auto number = static_cast<std::uint32_t>(state.starts_sums[chunk] + block_prefix(ones(word)).before);
+      for (std::uint32_t bit = 0; bit < 64 && i * 64 + bit < state.slots; ++bit) {
+        number += static_cast<std::uint32_t>(word >> bit & 1U);
+        set_name(p, static_cast<std::uint32_t>(i * 64 + bit), state.set[number - 1]);
+      }
+    }
+  }
+
+  __device__ void set_name(std::uint32_t p, std::uint32_t number, std::uint64_t tile)
+  {
+    packet_state const& state = w_.packets[p];
+    segment_layout const* all = layouts(p);
+    std::uint32_t low         = 0;
+    std::uint32_t high        = w_.output_count;
+    while (high - low > 1) {
+      std::uint32_t const middle                        = low + (high - low) / 2;
+      (all[middle].slots_before <= number ? low : high) = middle;
+    }
+    bool const inside = tile >= all[low].first_tile && tile - all[low].first_tile < all[low].tiles;
+    if (!inside || number >= state.slots) {
+      fail(p, decode_failure::tile);
+      return;
+    }
+    state.names[number] = static_cast<std::uint32_t>(tile);
+  }
+
+  __device__ void verify(std::uint32_t p)
+  {
+    packet_state const& state = w_.packets[p];
+    bool const repeats        = rule::repeats_tiles(state.header.sampling);
+    bool sorted               = true;
+    for (std::uint32_t i = thread() + 1; i < state.slots; i += threads()) {
+      std::uint32_t const last = state.names[i - 1];
+      sorted                   = sorted && (last < state.names[i] || (repeats && last == state.names[i]));
+    }
+    if (!sorted) {
+      fail(p, decode_failure::order);
+    }
+  }
+
+  decode_work const& w_;
+  output const* outputs_;
+};
+
+}  // namespace bird::device

@@ -1,0 +1,237 @@
+/// decode, second part: windows of the tensors.
+///
+///   tensor    | window 0: 2048 elements | window 1 | ...
+///   tile      |--------|--------|--------|--------|          those that meet the window, by a search in the
+///   slots         ^        ^ ^                 ^             list of names: one run for each packet
+///
+/// A block adds the runs of all packets to a window in shared memory, packet after packet, so every element
+/// sees them in the same order. Slots of one packet that share a tile are added by the same lanes, in order.
+#pragma once
+
+#include "block.cuh"
+#include "decode.cuh"
+#include "values.cuh"
+#include "vector_io.cuh"
+
+namespace bird::device {
+
+template <decode_mode Mode>
+class window_writer {
+ public:
+  __device__ window_writer(decode_work const& work, output const* outputs) : w_{work}, outputs_{outputs} {}
+
+  __device__ void run()
+  {
+    for (std::uint32_t window = blockIdx.x; window < w_.windows; window += gridDim.x) {
+      std::uint32_t const number = output_of(window);
+      output const& out          = outputs_[number];
+      switch (out.type) {
+        case dtype::float32:
+          write(number, window - out.first_window, static_cast<float*>(out.data));
+          break;
+        case dtype::float16:
+          write(number, window - out.first_window, static_cast<rule::half16*>(out.data));
+          break;
+        case dtype::bfloat16:
+          write(number, window - out.first_window, static_cast<rule::bfloat16*>(out.data));
+          break;
+      }
+    }
+  }
+
+ private:
+  /// Slots of one packet that meet a window.
+  struct run_of_slots {
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+
+  [[nodiscard]] __device__ std::uint32_t output_of(std::uint32_t window) const
+  {
+    std::uint32_t low  = 0;
+    std::uint32_t high = w_.output_count;
+    while (high - low > 1) {
+      std::uint32_t const middle                             = low + (high - low) / 2;
+      (outputs_[middle].first_window <= window ? low : high) = middle;
+    }
+    return low;
+  }
+
+  [[nodiscard]] __device__ segment_layout const& layout(std::uint32_t packet, std::uint32_t number) const
+  {
+    return w_.layouts[std::size_t{packet} * w_.output_count + number];
+  }
+
+  /// The first of the slots [begin, end) whose tile is not below `tile`.
+  static __device__ std::uint32_t search(std::uint32_t const* names, std::uint32_t begin, std::uint32_t end,
+                                         std::uint64_t tile)
+  {
+    while (begin < end) {
+      std::uint32_t const middle = begin + (end - begin) / 2;
+      if (names[middle] < tile) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
+
+  [[nodiscard]] __device__ run_of_slots find(std::uint32_t packet, std::uint32_t number, std::uint64_t first,
+                                             std::uint64_t end) const
+  {
+    segment_layout const& s = layout(packet, number);
+    if (s.role == segment_role::dense) {
+      return {0, 1};
+    }
+    std::uint32_t const* const names = w_.packets[packet].names;
+    std::uint32_t const stop         = s.first_slot + s.slots;
+    std::uint32_t const begin        = search(names, s.first_slot, stop, s.first_tile + first / s.tile);
+    return {begin, search(names, begin, stop, s.first_tile + rule::ceil_div(end, s.tile))};
+  }
+
+  template <class T>
+  __device__ void write(std::uint32_t number, std::uint32_t window, T* data)
+  {
+    __shared__ float sums[window_elements];
+    __shared__ run_of_slots runs[most_packets];
+    std::uint64_t const count = outputs_[number].count;
+    std::uint64_t const first = std::uint64_t{window} * window_elements;
+    std::uint64_t const end   = count - first < window_elements ? count : first + window_elements;
+    auto const length         = static_cast<std::uint32_t>(end - first);
+    bool touched              = false;
+    bool poisoned             = false;
+    for (std::uint32_t p = threadIdx.x; p < w_.packet_count; p += block_threads) {
+      runs[p]  = find(p, number, first, end);
+      touched  = touched || runs[p].begin != runs[p].end;
+      poisoned = poisoned || (first == 0 && (layout(p, number).flags & header_flag::non_finite) != 0);
+    }
+    touched  = __syncthreads_or(touched ? 1 : 0) != 0;
+    poisoned = __syncthreads_or(poisoned ? 1 : 0) != 0;
+    if (touched) {
+      for (std::uint32_t i = threadIdx.x; i < length; i += block_threads) {
+        sums[i] = Mode == decode_mode::overwrite ? 0.0F : rule::widen(data[first + i]);
+      }
+      __syncthreads();
+      for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
+        add_packet(p, number, runs[p], first, length, count, sums);
+        __syncthreads();
+      }
+      for (std::uint32_t i = threadIdx.x; i < length; i += block_threads) {
+        data[first + i] = rule::narrow_to<T>::from(sums[i]);
+      }
+    } else if (Mode == decode_mode::overwrite) {
+      fill_zeros(data + first, length);
+    }
+    if (poisoned) {
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        data[0] = rule::narrow_to<T>::from(rule::float_of(rule::quiet_nan_bits));
+      }
+    }
+    __syncthreads();  // the next window uses the same shared memory
+  }
+
+  template <class T>
+  static __device__ void fill_zeros(T* data, std::uint32_t length)
+  {
+    constexpr std::uint32_t width = vector_width<T>;
+    std::uint32_t const whole     = is_vector_aligned(data) ? length / width * width : 0;
+    for (std::uint32_t i = threadIdx.x * width; i < whole; i += block_threads * width) {
+      *reinterpret_cast<uint4*>(data + i) = make_uint4(0, 0, 0, 0);
+    }
+    for (std::uint32_t i = whole + threadIdx.x; i < length; i += block_threads) {
+      data[i] = T{};
+    }
+  }
+
+  __device__ void add_packet(std::uint32_t packet, std::uint32_t number, run_of_slots run,
+                             std::uint64_t first, std::uint32_t length, std::uint64_t count, float* sums)
+  {
+    packet_header const& header = w_.packets[packet].header;
+    switch (header.type) {
+      case dtype::float32:
+        return add_as<float>(packet, number, run, first, length, count, sums);
+      case dtype::float16:
+        return add_as<rule::half16>(packet, number, run, first, length, count, sums);
+      case dtype::bfloat16:
+        return add_as<rule::bfloat16>(packet, number, run, first, length, count, sums);
+    }
+  }
+
+  template <class Wire>
+  __device__ void add_as(std::uint32_t packet, std::uint32_t number, run_of_slots run, std::uint64_t first,
+                         std::uint32_t length, std::uint64_t count, float* sums)
+  {
+    segment_layout const& s       = layout(packet, number);
+    std::byte const* const region = w_.inputs[packet].bytes + s.region_offset;
+    packet_header const& header   = w_.packets[packet].header;
+    float const weight            = Mode == decode_mode::overwrite ? 1.0F : w_.inputs[packet].weight;
+    if (s.role == segment_role::dense) {
+      Wire const* const values = reinterpret_cast<Wire const*>(region) + first;
+      for (std::uint32_t i = threadIdx.x; i < length; i += block_threads) {
+        float const value = rule::widen(values[i]);
+        sums[i]           = Mode == decode_mode::overwrite ? value : sums[i] + weight * value;
+      }
+      return;
+    }
+    if (header.values == values::sign) {
+      auto const* const bits = reinterpret_cast<std::uint32_t const*>(region);
+      add_slots(packet, s, run, first, length, count, sums, [&](std::uint64_t at, std::uint32_t items) {
+        float const magnitude =
+          weight *
+          (s.role == segment_role::companion ? s.scale : rule::sign_magnitude(header.norm, s.scale, items));
+        return (bits[at / 32] >> at % 32 & 1U) != 0 ? -magnitude : magnitude;
+      });
+    } else if (header.values == values::bf16) {
+      add_slots(packet, s, run, first, length, count, sums,
+                scaled(reinterpret_cast<rule::bfloat16 const*>(region), s.scale, weight));
+    } else {
+      add_slots(packet, s, run, first, length, count, sums,
+                scaled(reinterpret_cast<Wire const*>(region), s.scale, weight));
+    }
+  }
+
+  template <class Stored>
+  static __device__ auto scaled(Stored const* values, float scale, float weight)
+  {
+    return [=](std::uint64_t at, std::uint32_t) { return weight * (rule::widen(values[at]) * scale); };
+  }
+
+  /// Some lanes take a slot each: as many as its tile has elements, up to a warp.
+  template <class Value>
+  __device__ void add_slots(std::uint32_t packet, segment_layout const& s, run_of_slots run,
+                            std::uint64_t first, std::uint32_t length, std::uint64_t count, float* sums,
+                            Value const& value)
+  {
+    std::uint32_t const* const names = w_.packets[packet].names;
+    std::uint32_t const bits         = rule::bit_width(s.tile - 1);
+    std::uint32_t const lanes        = bits > 5 ? warp_lanes : 1U << bits;
+    std::uint32_t const lane         = threadIdx.x % lanes;
+    std::uint64_t const end          = first + length;
+    for (std::uint32_t head = run.begin + threadIdx.x / lanes; head < run.end;
+         head += block_threads / lanes) {
+      std::uint32_t const name = names[head];
+      if (head != run.begin && names[head - 1] == name) {
+        continue;  // the lanes of its tile's first slot take it
+      }
+      std::uint64_t const begin = std::uint64_t{name - s.first_tile} * s.tile;
+      std::uint64_t const left  = count - begin;
+      auto const items          = static_cast<std::uint32_t>(left < s.tile ? left : s.tile);
+      std::uint64_t const from  = begin > first ? begin : first;
+      std::uint64_t const to    = begin + items < end ? begin + items : end;
+      for (std::uint64_t element = from + lane; element < to; element += lanes) {
+        float sum = sums[element - first];
+        for (std::uint32_t slot = head; slot < run.end && names[slot] == name; ++slot) {
+          sum += value(std::uint64_t{slot - s.first_slot} * s.tile + (element - begin), items);
+        }
+        sums[element - first] = sum;
+      }
+    }
+  }
+
+  decode_work const& w_;
+  output const* outputs_;
+};
+
+}  // namespace bird::device

@@ -1,0 +1,65 @@
+/// sample_and_compact: norms to packet, in one cooperative kernel.
+///
+/// Every phase needs totals of the phase before it (the largest norm, the sum of weights, the number of
+/// slots), so all blocks meet between them; see sample_*.cuh and compact.cuh for the phases.
+#include "compact.cuh"
+#include "device/launch.hpp"
+#include "sample_select.cuh"
+#include "sample_systematic.cuh"
+#include "sample_uniform.cuh"
+
+namespace bird::device {
+namespace {
+
+template <class Sampler, class T>
+__global__ void __launch_bounds__(block_threads) sample_and_compact(__grid_constant__ compress_work const w)
+{
+  grid_barrier grid{&w.control->barrier};
+  gather_summaries<T>(w);
+  grid.wait();
+  Sampler sampler{w};
+  sampler.run(grid);
+  grid.wait([&] { layout{w}.lay_out(); });
+  packet_writer<T> writer{w};
+  writer.clear();
+  sampler.emit();
+  grid.wait();
+  if (w.companions) {
+    writer.scale_companions();
+    grid.wait();
+  }
+  writer.describe(sampler);
+  writer.write_index();
+  writer.write_values();
+  grid.wait();
+  writer.add_up();
+}
+
+template <class T>
+void launch_for(compress_work const& work, cudaStream_t stream)
+{
+  auto const start = [&](auto* kernel) {
+    std::uint64_t const pieces = work.batches > work.chunks ? work.batches : work.chunks;
+    launch("sample_and_compact", kernel, {resident_grid(kernel, block_threads, pieces), block_threads, true},
+           stream, work);
+  };
+  switch (work.sampling) {
+    case sampling::systematic:
+      return start(sample_and_compact<systematic_sampler<T>, T>);
+    case sampling::bi_random:
+      return start(sample_and_compact<select_sampler<sampling::bi_random, T>, T>);
+    case sampling::top:
+      return start(sample_and_compact<select_sampler<sampling::top, T>, T>);
+    case sampling::uniform:
+      return start(sample_and_compact<uniform_sampler<T>, T>);
+  }
+}
+
+}  // namespace
+
+void sample_and_compact(compress_work const& work, cudaStream_t stream)
+{
+  dispatch(work.type, [&](auto tag) { launch_for<typename decltype(tag)::type>(work, stream); });
+}
+
+}  // namespace bird::device

@@ -1,0 +1,217 @@
+/// compress on the device: the list and the scratch laid out for the two kernels.
+#include <algorithm>
+#include <vector>
+
+#include "device/front.hpp"
+#include "device/launch.hpp"
+#include "device/stages.hpp"
+#include "packet_layout.cuh"
+#include "sample_shapes.cuh"
+
+namespace bird::device {
+namespace {
+
+/// The list as kernels see it, and the pieces that its work is cut into.
+struct device_list {
+  std::vector<segment> segments;
+  std::uint64_t items   = 0;
+  std::uint64_t chunks  = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t draws   = 0;  ///< uniform: candidates
+  std::uint32_t sampled = 0;
+  bool stores_norms     = false;
+  bool companions       = false;
+};
+
+std::uint64_t items_of(segment_plan const& s, compressor_options const& options, bool stores_norms)
+{
+  if (s.role == segment_role::sampled && options.blind) {
+    return 0;
+  }
+  return s.role == segment_role::sampled && stores_norms
+           ? rule::ceil_div(s.tiles, item_tiles(static_cast<std::uint32_t>(s.tile)))
+           : rule::ceil_div(s.count, item_elements);
+}
+
+/// Pieces are numbered by 32 bits.
+std::uint32_t piece(std::uint64_t number)
+{
+  if (number > 0xFFFFFFFFULL) {
+    throw invalid_argument("tensors: the list has more work than 2^32 pieces; split it");
+  }
+  return static_cast<std::uint32_t>(number);
+}
+
+device_list list_of(list_plan const& plan, compressor_options const& options)
+{
+  device_list list;
+  bool const uniform = options.sampling == sampling::uniform;
+  list.stores_norms  = !uniform && options.tile != 1;
+  for (segment_plan const& s : plan.segments) {
+    bool const sampled = s.role == segment_role::sampled;
+    segment one{};
+    one.data  = s.data;
+    one.count = s.count;
+    one.tile  = static_cast<std::uint32_t>(s.tile);
+    one.tiles = static_cast<std::uint32_t>(s.tiles);
+    one.slots =
+      static_cast<std::uint32_t>(s.role == segment_role::companion ? plan.segments[s.parent].slots : s.slots);
+    one.parent      = s.parent;
+    one.number      = s.number;
+    one.role        = s.role;
+    one.first_tile  = static_cast<std::uint32_t>(s.first_tile);
+    one.first_item  = piece(list.items);
+    one.first_chunk = piece(list.chunks);
+    one.first_batch = piece(list.batches);
+    one.first_draw  = static_cast<std::uint32_t>(list.draws);
+    one.histogram   = list.sampled;
+    std::uint64_t const stored =
+      s.role == segment_role::dense ? s.count : one.slots * rule::slot_elements(s.role, one.tile);
+    list.items += items_of(s, options, list.stores_norms);
+    list.batches += rule::ceil_div(stored, batch_elements);
+    if (sampled) {
+      list.chunks += uniform ? rule::ceil_div(s.slots, chunk_draws) : rule::ceil_div(s.tiles, chunk_tiles);
+      list.draws += uniform ? s.slots : 0;
+      ++list.sampled;
+    }
+    list.companions = list.companions || s.role == segment_role::companion;
+    list.segments.push_back(one);
+  }
+  (void)piece(list.items);
+  (void)piece(list.chunks);
+  (void)piece(list.batches);
+  return list;
+}
+
+std::uint64_t histogram_bytes(compressor_options const& options)
+{
+  switch (options.sampling) {
+    case sampling::systematic:
+      return options.values == values::sign ? 0 : rule::weight_bins * sizeof(rule::weight_bin_sum);
+    case sampling::bi_random:
+    case sampling::top:
+      return select_bins * sizeof(std::uint32_t);
+    case sampling::uniform:
+      return 0;
+  }
+  return 0;
+}
+
+/// Parts of the scratch, in order; control and histograms stand first, since they are cleared together.
+class scratch_parts {
+ public:
+  scratch_parts(device_list const& list, compressor_options const& options, std::byte* scratch)
+    : scratch_{scratch}
+  {
+    control      = take<compress_control>(1);
+    histograms   = take<std::byte>(list.sampled * histogram_bytes(options));
+    cleared      = taken_;
+    segments     = take<segment>(list.segments.size());
+    states       = take<segment_state>(list.segments.size());
+    chunk_states = take<chunk_state>(list.chunks);
+    summaries    = take<std::uint32_t>(list.items);
+    norms        = take<float>(list.stores_norms ? tiles_of(list) : list.draws);
+    slots        = take<slot>(slots_of(list));
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return taken_; }
+
+  compress_control* control;
+  std::byte* histograms;
+  std::uint64_t cleared;
+  segment* segments;
+  segment_state* states;
+  chunk_state* chunk_states;
+  std::uint32_t* summaries;
+  float* norms;
+  slot* slots;
+
+ private:
+  static std::uint64_t tiles_of(device_list const& list)
+  {
+    std::uint64_t tiles = 0;
+    for (segment const& s : list.segments) {
+      tiles += s.tiles;
+    }
+    return tiles;
+  }
+  static std::uint64_t slots_of(device_list const& list)
+  {
+    std::uint64_t slots = 0;
+    for (segment const& s : list.segments) {
+      slots += s.role == segment_role::sampled ? s.slots : 0;
+    }
+    return slots;
+  }
+
+  template <class T>
+  T* take(std::uint64_t count)
+  {
+    T* const first = scratch_ == nullptr ? nullptr : reinterpret_cast<T*>(scratch_ + taken_);
+    taken_ += rule::round_up(count * sizeof(T), rule::section_alignment);
+    return count == 0 ? nullptr : first;
+  }
+
+  std::byte* scratch_;
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace
+
+std::size_t compress_scratch_bytes(list_plan const& plan, compressor_options const& options)
+{
+  return scratch_parts{list_of(plan, options), options, nullptr}.bytes();
+}
+
+void compress(list_plan const& plan, compressor_options const& options, sample_key const& key,
+              std::uint32_t* step_counter, std::uint64_t capacity, std::byte* packet, std::byte* scratch,
+              stream_ref stream)
+{
+  device_list const list = list_of(plan, options);
+  scratch_parts const parts{list, options, scratch};
+  auto const segment_count = static_cast<std::uint32_t>(list.segments.size());
+
+  norm_work norms{};
+  norms.list          = parts.segments;
+  norms.segment_count = segment_count;
+  norms.items         = static_cast<std::uint32_t>(list.items);
+  norms.kind          = options.norm;
+  norms.norms         = list.stores_norms ? parts.norms : nullptr;
+  norms.summaries     = parts.summaries;
+  norms.cleared       = reinterpret_cast<std::uint32_t*>(scratch);
+  norms.cleared_words = static_cast<std::uint32_t>(parts.cleared / sizeof(std::uint32_t));
+
+  compress_work work{};
+  work.list          = parts.segments;
+  work.segment_count = segment_count;
+  work.items         = norms.items;
+  work.chunks        = static_cast<std::uint32_t>(list.chunks);
+  work.batches       = static_cast<std::uint32_t>(list.batches);
+  work.tiles         = static_cast<std::uint32_t>(plan.tiles);
+  work.elements      = plan.elements;
+  work.capacity      = capacity;
+  work.type          = plan.type;
+  work.values        = options.values;
+  work.index         = options.index;
+  work.norm          = options.norm;
+  work.sampling      = options.sampling;
+  work.companions    = list.companions && options.values != values::sign;
+  work.tile          = options.tile;
+  work.gamma         = options.gamma;
+  work.seed          = key.seed;
+  work.step          = key.step;
+  work.tensor_id     = key.tensor_id;
+  work.step_counter  = step_counter;
+  work.summaries     = parts.summaries;
+  work.norms         = parts.norms;
+  work.control       = parts.control;
+  work.states        = parts.states;
+  work.chunk_states  = parts.chunk_states;
+  work.histograms    = parts.histograms;
+  work.slots         = parts.slots;
+  work.packet        = packet;
+
+  tile_norms(plan.type, norms, list.segments, stream.get());
+  sample_and_compact(work, stream.get());
+}
+
+}  // namespace bird::device

@@ -1,0 +1,80 @@
+/// The stages of the codec on the device. The host stages are their model; here sample and compact are one
+/// kernel, since each of its phases must see all of the one before:
+///
+///   tensors --tile_norms--> norms --sample_and_compact--> packet --decode--> tensors
+///
+/// All functions enqueue and return: no allocation, no waiting, legal while a stream is captured.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "barrier_state.cuh"
+#include "bird/compressor.hpp"
+#include "device_list.cuh"
+#include "list_plan.hpp"
+
+namespace bird::device {
+
+/// What tile_norms reads and writes.
+struct norm_work {
+  segment* list;  ///< the segments, left here for the next kernel
+  std::uint32_t segment_count;
+  std::uint32_t items;
+  norm kind;
+  float* norms;  ///< one a tile; null when tiles are single elements or nothing asks for norms
+  std::uint32_t* summaries;
+  std::uint32_t* cleared;  ///< words that the next kernel wants to be zero
+  std::uint32_t cleared_words;
+};
+
+void tile_norms(dtype type, norm_work const& work, span<segment const> segments, cudaStream_t stream);
+
+/// Counters of a sample_and_compact kernel.
+struct compress_control {
+  barrier_state barrier;
+  std::uint32_t finished;  ///< blocks that have added to the checksum
+  std::uint32_t step;      ///< of the sample, read once
+  std::uint64_t checksum;
+  std::uint64_t index_offset;
+  std::uint64_t starts_offset;
+  std::uint64_t values_offset;
+  std::uint64_t total_bytes;
+  std::uint32_t slots;  ///< of all segments
+  std::uint32_t non_finite;
+};
+
+/// What sample_and_compact reads and writes.
+struct compress_work {
+  segment const* list;
+  std::uint32_t segment_count;
+  std::uint32_t items;
+  std::uint32_t chunks;
+  std::uint32_t batches;
+  std::uint32_t tiles;
+  std::uint64_t elements;
+  std::uint64_t capacity;
+  dtype type;
+  bird::values values;
+  bird::index index;
+  bird::norm norm;
+  bird::sampling sampling;
+  bool companions;
+  std::uint32_t tile;  ///< the option
+  double gamma;
+  std::uint64_t seed;
+  std::uint32_t step;
+  std::uint32_t tensor_id;
+  std::uint32_t* step_counter;  ///< added to step, and then raised by one; may be null
+  std::uint32_t const* summaries;
+  float* norms;  ///< of tiles; uniform: of candidates; null when tiles are single elements
+  compress_control* control;
+  segment_state* states;
+  chunk_state* chunk_states;
+  void* histograms;  ///< systematic: rule::weight_bins of rule::weight_bin_sum; select: select_bins counts
+  slot* slots;
+  std::byte* packet;
+};
+
+void sample_and_compact(compress_work const& work, cudaStream_t stream);
+
+}  // namespace bird::device

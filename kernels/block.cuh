@@ -52,7 +52,7 @@ __device__ inline std::uint32_t block_max(std::uint32_t value)
 {
   __shared__ std::uint32_t warp_values[block_warps];
   for (std::uint32_t distance = warp_lanes / 2; distance > 0; distance /= 2) {
-    std::uint32_t const other = __shfl_xor_sync(all_lanes, value, distance);
+    std::uint32_t const other = __shfl_xor_sync(all_lanes, value, static_cast<int>(distance));
     value                     = other > value ? other : value;
   }
   __syncthreads();

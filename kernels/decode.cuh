@@ -93,10 +93,13 @@ enum class decode_failure : std::uint32_t {
 struct decode_control {
   std::uint32_t failure;  ///< first word of the scratch; see encode_failure
   barrier_state barrier;
+  /// What `failure` was when all blocks had met at the end of each phase. A block that is ahead may raise
+  /// `failure` while another still asks how the phase before ended; all must go the same way.
+  std::uint32_t verdicts[4];
 };
 
 /// Failures as numbers of which the greatest counts: that of the first packet, and there the earliest.
-__host__ __device__ inline std::uint32_t encode_failure(std::uint32_t packet, decode_failure why)
+BIRD_RULE std::uint32_t encode_failure(std::uint32_t packet, decode_failure why)
 {
   return (0xFFFFU - packet) << 8 | static_cast<std::uint32_t>(why);
 }

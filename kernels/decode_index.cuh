@@ -16,42 +16,52 @@ class index_decoder {
   __device__ bool run(grid_barrier& grid)
   {
     for_each_packet([&](std::uint32_t p) { parse(p); });
-    grid.wait();
-    if (failed()) {
+    if (!agree(grid)) {
       return false;
     }
-    for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
-      sum_up(p);
-    }
+    for_all([&](std::uint32_t p) { sum_up(p); });
     grid.wait();
     for_each_packet([&](std::uint32_t p) { place(p); });
-    grid.wait();
-    if (failed()) {
+    if (!agree(grid)) {
+      return false;
+    }
+    for_all([&](std::uint32_t p) { name(p); });
+    if (!agree(grid)) {
       return false;
     }
     bool starts = false;
-    for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
-      name(p);
-      starts = starts || has_starts(p);
-    }
-    grid.wait();
-    if (failed()) {
-      return false;
-    }
+    for_all([&](std::uint32_t p) { starts = starts || has_starts(p); });
     if (starts) {
-      for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
-        repeat(p);
-      }
+      for_all([&](std::uint32_t p) { repeat(p); });
       grid.wait();
     }
-    for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
-      verify(p);
-    }
-    grid.wait();
-    return !failed();
+    for_all([&](std::uint32_t p) { verify(p); });
+    return agree(grid);
   }
 
  private:
+  /// Ends a phase. @returns false when a packet has failed so far; the same for all threads of the grid
+  __device__ bool agree(grid_barrier& grid)
+  {
+    std::uint32_t& verdict = w_.control->verdicts[phase_++];
+    grid.wait([&] {
+      if (threadIdx.x == 0) {
+        verdict = w_.control->failure;
+      }
+    });
+    return verdict == 0;
+  }
+
+  /// Calls visit(packet) for all packets, in every block.
+  template <class Visit>
+  __device__ void for_all(Visit const& visit)
+  {
+    for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
+      visit(p);
+    }
+  }
+
+  /// Calls visit(packet) for the packets that this block takes.
   template <class Visit>
   __device__ void for_each_packet(Visit const& visit)
   {
@@ -67,9 +77,6 @@ class index_decoder {
   {
     raise(&w_.control->failure, encode_failure(packet, why));
   }
-  /// After a barrier, so that all threads see the same.
-  [[nodiscard]] __device__ bool failed() const { return w_.control->failure != 0; }
-
   [[nodiscard]] __device__ std::uint64_t const* words(std::uint32_t p, std::uint64_t offset) const
   {
     return reinterpret_cast<std::uint64_t const*>(w_.inputs[p].bytes + offset);
@@ -457,6 +464,7 @@ class index_decoder {
 
   decode_work const& w_;
   output const* outputs_;
+  std::uint32_t phase_ = 0;
 };
 
 }  // namespace bird::device

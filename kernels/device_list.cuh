@@ -10,6 +10,8 @@
 /// The cuts are for speed alone; no result depends on them.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -95,7 +97,7 @@ __device__ inline std::uint32_t segment_of(segment const* segments, std::uint32_
 }
 
 /// Tiles of one item.
-__host__ __device__ inline std::uint32_t item_tiles(std::uint32_t tile)
+BIRD_RULE std::uint32_t item_tiles(std::uint32_t tile)
 {
   return tile == 0 || tile >= item_elements ? 1 : item_elements / tile;
 }

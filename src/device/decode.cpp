@@ -83,13 +83,14 @@ void enqueue(decode_mode mode, span<weighted_packet const> packets, span<tensor_
     throw invalid_argument("packets: " + std::to_string(packets.size()) + " are more than the " +
                            std::to_string(most_packets) + " of one call");
   }
-  if (packets.empty() || tensors.empty()) {
-    return;
-  }
   decode_parts const parts{packets.size(), tensors.size(), scratch.data()};
   if (scratch.size() < parts.fixed_bytes) {
     throw invalid_argument("scratch: " + std::to_string(scratch.size()) + " bytes were given, at least " +
                            std::to_string(parts.fixed_bytes) + " are needed");
+  }
+  if (packets.empty() || tensors.empty()) {  // nothing can fail
+    check(cudaMemsetAsync(parts.control, 0, sizeof *parts.control, stream.get()), "cudaMemsetAsync");
+    return;
   }
   std::uint64_t windows             = 0;
   std::vector<output> const outputs = outputs_of(tensors, windows);

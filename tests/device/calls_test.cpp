@@ -1,0 +1,252 @@
+/// How device calls behave: launches, streams, graphs, bad memory, bad packets, failures.
+#include <numeric>
+
+#include "device_list.hpp"
+
+namespace {
+
+using bird_test::device_buffer;
+using bird_test::host_buffer;
+using bird_test::stream;
+using bird_test::twin_list;
+using bird_test::twin_outputs;
+
+/// A list of three tensors, its buffers, and the packet that the host makes of it.
+struct call {
+  bird::compressor codec{bird::preset("tile")};
+  twin_list list{bird::dtype::float32, {{5'000}, {300, bird::segment_role::dense}, {2'000}}, 11};
+  device_buffer packet{codec.packet_capacity(list.host())};
+  device_buffer scratch{codec.compress_scratch_bytes(list.host())};
+  device_buffer decode_scratch{codec.decode_scratch_bytes(list.host())};
+
+  void compress(bird::stream_ref s, std::uint32_t step = 0) const
+  {
+    codec.compress(list.device(), {1, step, 2}, packet.span(), scratch.span(), s);
+  }
+  [[nodiscard]] std::vector<std::byte> host_packet(std::uint32_t step = 0) const
+  {
+    host_buffer bytes{codec.packet_capacity(list.host())};
+    host_buffer work{codec.compress_scratch_bytes(list.host())};
+    auto const report = codec.compress(list.host(), {1, step, 2}, bytes.span(), work.span(), bird::on_host);
+    auto const used   = bytes.span().first(report.packet_bytes);
+    return {used.begin(), used.end()};
+  }
+  void expect_packet(std::uint32_t step = 0) const
+  {
+    std::vector<std::byte> const wanted = host_packet(step);
+    std::vector<std::byte> got          = packet.bytes();
+    got.resize(wanted.size());
+    EXPECT_TRUE(got == wanted) << "step " << step;
+  }
+};
+
+class DeviceCall : public bird_test::device_test {};
+
+TEST_F(DeviceCall, CompressesInTwoKernelsWithoutWaitingOrAllocating)
+{
+  call const c;
+  stream const s;
+  emulation::counters const before = emulation::counted();
+  c.compress(s);
+  EXPECT_EQ(emulation::counted().synchronisations, before.synchronisations);
+  EXPECT_EQ(emulation::counted().allocations, before.allocations);
+  EXPECT_EQ(emulation::counted().copies + emulation::counted().fills, before.copies + before.fills);
+  s.wait();
+  EXPECT_EQ(emulation::launches().size(), 2U);
+  c.expect_packet();
+}
+
+TEST_F(DeviceCall, DecompressesInOneKernelWithoutWaitingOrAllocating)
+{
+  call const c;
+  stream const s;
+  c.compress(s);
+  s.wait();
+  twin_outputs const out{c.list.host(), bird::dtype::float32};
+  std::size_t const launches       = emulation::launches().size();
+  emulation::counters const before = emulation::counted();
+  bird::decompress(c.packet.span(), out.device(), c.decode_scratch.span(), s);
+  EXPECT_EQ(emulation::counted().synchronisations, before.synchronisations);
+  EXPECT_EQ(emulation::counted().allocations, before.allocations);
+  s.wait();
+  EXPECT_EQ(emulation::launches().size(), launches + 1);
+}
+
+TEST_F(DeviceCall, KeepsToItsStreamsOrder)
+{
+  call const c;
+  stream const s;
+  twin_outputs const out{c.list.host(), bird::dtype::float32};
+  c.compress(s, 5);
+  bird::decompress(c.packet.span(), out.device(), c.decode_scratch.span(), s);
+  // The input is overwritten right after the call, in stream order.
+  auto const& first = c.list.device()[0];
+  bird_test::require(cudaMemsetAsync(const_cast<void*>(first.data), 0xFF, first.count * 4, s.get()),
+                     "memset");
+  bird::check_decoded(c.decode_scratch.span(), s);
+  c.expect_packet(5);
+  std::vector<std::byte> const packet = c.host_packet(5);
+  host_buffer aligned{packet.size()};
+  std::copy(packet.begin(), packet.end(), aligned.span().begin());
+  bird::decompress(aligned.span(), out.host(), bird::on_host);
+  EXPECT_TRUE(out.same());
+}
+
+TEST_F(DeviceCall, WaitsForAProducerOnAnotherStreamByAnEvent)
+{
+  call const c;
+  stream const producer;
+  stream const s;
+  std::vector<float> values(c.list.host()[0].count);
+  std::memcpy(values.data(), c.list.host()[0].data, values.size() * sizeof(float));
+  void* const tensor = const_cast<void*>(c.list.device()[0].data);
+  bird_test::require(cudaMemset(tensor, 0, values.size() * sizeof(float)), "memset");
+  bird_test::require(cudaDeviceSynchronize(), "synchronize");
+  cudaEvent_t ready = nullptr;
+  bird_test::require(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming), "event");
+  bird_test::require(cudaMemcpyAsync(tensor, values.data(), values.size() * sizeof(float),
+                                     cudaMemcpyHostToDevice, producer.get()),
+                     "copy");
+  bird_test::require(cudaEventRecord(ready, producer.get()), "record");
+  bird_test::require(cudaStreamWaitEvent(s.get(), ready, 0), "wait");
+  c.compress(s);
+  s.wait();
+  c.expect_packet();
+  cudaEventDestroy(ready);
+}
+
+TEST_F(DeviceCall, DrawsAnotherSampleAtEachReplayOfACapturedGraph)
+{
+  call const c;
+  stream const s;
+  device_buffer const counter{sizeof(std::uint32_t)};
+  std::uint32_t const begin = 100;
+  counter.fill_from(&begin);
+  cudaGraph_t graph    = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  bird_test::require(cudaStreamBeginCapture(s.get(), cudaStreamCaptureModeGlobal), "begin");
+  c.codec.compress_replayable(c.list.device(), {1, 7, 2}, reinterpret_cast<std::uint32_t*>(counter.data()),
+                              c.packet.span(), c.scratch.span(), s);
+  bird_test::require(cudaStreamEndCapture(s.get(), &graph), "end");
+  bird_test::require(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+  std::uint32_t const replays = emulation::is_checked() ? 10 : 100;
+  for (std::uint32_t replay = 0; replay < replays; ++replay) {
+    bird_test::require(cudaGraphLaunch(exec, s.get()), "launch");
+    s.wait();
+    c.expect_packet(7 + begin + replay);
+  }
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+}
+
+TEST_F(DeviceCall, RefusesHostMemoryAndAnotherDevicesMemoryByName)
+{
+  emulation::settings two;
+  two.devices = 2;
+  emulation::reset(two);
+  call const c;
+  stream const s;
+  EXPECT_THROW(c.codec.compress(c.list.host(), {}, c.packet.span(), c.scratch.span(), s),
+               bird::invalid_argument);
+  bird_test::require(cudaSetDevice(1), "cudaSetDevice");
+  try {
+    c.compress(s);
+    ADD_FAILURE() << "memory of device 0 was taken on device 1";
+  } catch (bird::invalid_argument const& error) {
+    EXPECT_NE(std::string{error.what()}.find("device 0"), std::string::npos) << error.what();
+  }
+  bird_test::require(cudaSetDevice(0), "cudaSetDevice");
+  EXPECT_EQ(emulation::launches().size(), 0U);
+}
+
+TEST_F(DeviceCall, FailsCleanlyWhereverTheRuntimeFails)
+{
+  call const c;
+  twin_outputs const out{c.list.host(), bird::dtype::float32};
+  stream const s;
+  auto const work = [&] {
+    c.compress(s);
+    bird::decompress(c.packet.span(), out.device(), c.decode_scratch.span(), s);
+  };
+  emulation::fail_call(0, cudaSuccess);
+  work();
+  std::uint64_t const calls = emulation::calls_made();
+  ASSERT_GT(calls, 10U);
+  for (std::uint64_t n = 1; n <= calls; ++n) {
+    emulation::fail_call(n, cudaErrorLaunchOutOfResources);
+    EXPECT_THROW(work(), bird::cuda_error) << "call " << n;
+    emulation::fail_call(0, cudaSuccess);
+    s.wait();
+  }
+  work();
+  bird::check_decoded(c.decode_scratch.span(), s);
+  c.expect_packet();
+}
+
+TEST_F(DeviceCall, RefusesDamagedPacketsAndLeavesTheTensorsAsTheyAre)
+{
+  call const c;
+  stream const s;
+  std::vector<std::byte> const sound = c.host_packet();
+  std::mt19937 random{12};
+  device_buffer const damaged{sound.size()};
+  twin_outputs const out{c.list.host(), bird::dtype::float32};
+  for (int trial = 0; trial < 60; ++trial) {
+    std::vector<std::byte> bytes = sound;
+    std::size_t const at         = trial < 30 ? random() % 160 : random() % bytes.size();
+    bytes[at] ^= std::byte{static_cast<unsigned char>(1U << random() % 8)};
+    damaged.fill_from(bytes.data());
+    bird::decompress(damaged.span(), out.device(), c.decode_scratch.span(), s);
+    EXPECT_THROW(bird::check_decoded(c.decode_scratch.span(), s), bird::bad_packet) << "byte " << at;
+    ASSERT_TRUE(out.same()) << "byte " << at;
+  }
+}
+
+TEST_F(DeviceCall, NeverWritesOutsideForAHostilePacketWhoseChecksumIsRight)
+{
+  // Everything but the checksum is hostile: any byte of table or index, then the sum is made right again.
+  call const c;
+  stream const s;
+  std::vector<std::byte> const sound = c.host_packet();
+  std::mt19937 random{13};
+  device_buffer const hostile{sound.size()};
+  twin_outputs const out{c.list.host(), bird::dtype::float32};
+  for (int trial = 0; trial < 60; ++trial) {
+    std::vector<std::byte> bytes = sound;
+    for (int i = 0; i < 3; ++i) {
+      bytes[8 + random() % std::min<std::size_t>(bytes.size() - 8, 600)] = static_cast<std::byte>(random());
+    }
+    std::uint64_t sum = 0;
+    std::memset(bytes.data() + 60, 0, 4);
+    for (std::size_t i = 0; i < bytes.size() / 8; ++i) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + 8 * i, 8);
+      sum += bird::rule::checksum_term(i, word);
+    }
+    std::uint32_t const fold = bird::rule::checksum_fold(sum);
+    std::memcpy(bytes.data() + 60, &fold, 4);
+    hostile.fill_from(bytes.data());
+    bird::decompress(hostile.span(), out.device(), c.decode_scratch.span(), s);
+    try {
+      bird::check_decoded(c.decode_scratch.span(), s);
+    } catch (bird::bad_packet const&) {
+    }
+    ASSERT_EQ(emulation::take_reports(), "") << "trial " << trial;
+  }
+}
+
+TEST_F(DeviceCall, RefusesAPacketThatNeedsMoreScratchThanWasGiven)
+{
+  call const c;
+  stream const s;
+  c.compress(s);
+  twin_outputs const out{c.list.host(), bird::dtype::float32};
+  device_buffer const small{c.codec.decode_scratch_bytes(c.list.host()) - 200};
+  bird::decompress(c.packet.span(), out.device(), small.span(), s);
+  EXPECT_THROW(bird::check_decoded(small.span(), s), bird::bad_packet);
+  EXPECT_TRUE(out.same());
+  device_buffer const tiny{64};
+  EXPECT_THROW(bird::decompress(c.packet.span(), out.device(), tiny.span(), s), bird::invalid_argument);
+}
+
+}  // namespace

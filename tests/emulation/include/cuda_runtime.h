@@ -5,41 +5,7 @@
 /// values.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-// --- language
-
-#define __global__
-#define __device__
-#define __host__
-#define __constant__
-#define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(...)
-#define __grid_constant__
-#define __restrict__ __restrict
-// One copy a block: the scheduler swaps the thread-local image when it changes blocks.
-#define __shared__ thread_local
-
-struct uint2 {
-  unsigned x, y;
-};
-struct uint3 {
-  unsigned x, y, z;
-};
-struct alignas(16) uint4 {
-  unsigned x, y, z, w;
-};
-struct alignas(16) float4 {
-  float x, y, z, w;
-};
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x{x_}, y{y_}, z{z_} {}
-};
-inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+#include "emulation_types.h"
 
 // --- runtime interface
 

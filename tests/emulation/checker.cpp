@@ -271,7 +271,8 @@ void check_order(word_state& word, char const* address, access_record const& min
                  fiber const& one)
 {
   auto const conflicts = [&](access_record const& other) {
-    return (other.bytes & mine.bytes) != 0 && !(other.atomic && mine.atomic) && !happened_before(other, one);
+    return current().report_races && (other.bytes & mine.bytes) != 0 && !(other.atomic && mine.atomic) &&
+           !happened_before(other, one);
   };
   if (conflicts(word.write)) {
     report_race(address, writes, mine.code, word.write, true);
@@ -399,12 +400,17 @@ struct installation {
     checker.start     = on_start;
     checker.barrier   = on_barrier;
     checker.warp      = on_warp;
-    checker.allocated = [](char const* begin, std::size_t size) {
+    checker.allocated = [](char const* begin, std::size_t size, bool written) {
       reserve_states();
-      set_owned(begin, size, true, false);
+      set_owned(begin, size, true, written);
     };
-    checker.freed   = [](char const* begin, std::size_t size) { set_owned(begin, size, false, false); };
-    checker.written = [](char const* begin, std::size_t size) { set_owned(begin, size, true, true); };
+    checker.freed  = [](char const* begin, std::size_t size) { set_owned(begin, size, false, false); };
+    checker.copied = [](char const* to, char const*, std::size_t size) {
+      if (in_arena(to)) {
+        set_owned(to, size, true, true);
+      }
+      return true;
+    };
     checker.traffic = [] { return std::pair{bytes_read, bytes_written}; };
   }
 } const install;

@@ -27,6 +27,8 @@ struct warp_values {
 };
 
 unsigned lane_number();
+/// Shared memory of the size that the launch gave, in place of an array without a bound; null for none.
+void* dynamic_shared_memory();
 /// Returns when all lanes of the mask have come.
 warp_values warp_meet(unsigned mask, warp_operation kind, std::uint64_t value);
 

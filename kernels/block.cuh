@@ -1,4 +1,4 @@
-/// block: sums and prefix sums over the threads of one block.
+/// block: sums, prefix sums and maxima over the threads of one block.
 ///
 /// Written out because a block's sums here are of integers and three lines long; the same text then runs in
 /// the tests' emulation, where no CUB is.
@@ -17,6 +17,10 @@ inline constexpr std::uint32_t all_lanes     = 0xFFFFFFFFU;
 
 __device__ inline std::uint32_t lane_id() { return threadIdx.x % warp_lanes; }
 __device__ inline std::uint32_t warp_id() { return threadIdx.x / warp_lanes; }
+
+/// Threads of the whole grid, in blocks of block_threads.
+__device__ inline std::uint32_t grid_thread() { return blockIdx.x * block_threads + threadIdx.x; }
+__device__ inline std::uint32_t grid_threads() { return gridDim.x * block_threads; }
 
 struct prefix {
   std::uint64_t before;  ///< sum of the threads of lower number
@@ -48,20 +52,21 @@ __device__ inline prefix block_prefix(std::uint64_t value)
 __device__ inline std::uint64_t block_sum(std::uint64_t value) { return block_prefix(value).total; }
 
 /// Largest value of the block; all threads must call it.
-__device__ inline std::uint32_t block_max(std::uint32_t value)
+template <class T>
+__device__ T block_max(T value)
 {
-  __shared__ std::uint32_t warp_values[block_warps];
+  __shared__ T warp_values[block_warps];
   for (std::uint32_t distance = warp_lanes / 2; distance > 0; distance /= 2) {
-    std::uint32_t const other = __shfl_xor_sync(all_lanes, value, static_cast<int>(distance));
-    value                     = other > value ? other : value;
+    T const other = __shfl_xor_sync(all_lanes, value, static_cast<int>(distance));
+    value         = other > value ? other : value;
   }
   __syncthreads();
   if (lane_id() == 0) {
     warp_values[warp_id()] = value;
   }
   __syncthreads();
-  for (std::uint32_t warp = 0; warp < block_warps; ++warp) {
-    value = warp_values[warp] > value ? warp_values[warp] : value;
+  for (T const other : warp_values) {
+    value = other > value ? other : value;
   }
   return value;
 }

@@ -11,6 +11,7 @@
 
 #include "block.cuh"
 #include "packet_layout.cuh"
+#include "packet_sum.cuh"
 #include "sample.cuh"
 #include "values.cuh"
 
@@ -125,7 +126,7 @@ class packet_writer {
   {
     compress_control const& control = *w_.control;
     zero(control.index_offset, control.values_offset);
-    for (std::uint32_t number = thread(); number < w_.segment_count; number += threads()) {
+    for (std::uint32_t number = grid_thread(); number < w_.segment_count; number += grid_threads()) {
       bool const last           = number + 1 == w_.segment_count;
       std::uint64_t const begin = w_.states[number].region_offset;
       std::uint64_t const end   = last ? control.total_bytes : w_.states[number + 1].region_offset;
@@ -155,7 +156,7 @@ class packet_writer {
           largest = stored > largest ? stored : largest;
         }
       }
-      largest = block_largest(largest);
+      largest = block_max(largest);
       if (threadIdx.x == 0) {
         state.scale = rule::stored_scale(w_.values, w_.type, largest);
       }
@@ -193,7 +194,7 @@ class packet_writer {
   {
     switch (w_.index) {
       case index::u32:
-        for (std::uint32_t i = thread(); i < slots(); i += threads()) {
+        for (std::uint32_t i = grid_thread(); i < slots(); i += grid_threads()) {
           word(w_.control->index_offset)[i] = w_.slots[i].tile;
         }
         return;
@@ -234,16 +235,7 @@ class packet_writer {
   /// The block that comes last writes the sum of all.
   __device__ void add_up()
   {
-    std::uint64_t const bytes = w_.control->total_bytes;
-    auto const* const words   = reinterpret_cast<std::uint64_t const*>(w_.packet);
-    std::uint64_t sum         = 0;
-    for (std::uint64_t i = thread(); i < bytes / 8; i += threads()) {
-      sum += rule::checksum_term(i, words[i]);
-    }
-    if (thread() == 0 && bytes % 8 != 0) {
-      sum += rule::checksum_term(bytes / 8, *word(bytes - 4));
-    }
-    sum = block_sum(sum);
+    std::uint64_t const sum = block_sum(sum_of_terms(w_.packet, w_.control->total_bytes));
     if (threadIdx.x == 0) {
       add(&w_.control->checksum, sum);
       if (add_acquire_release(&w_.control->finished, 1) == gridDim.x - 1) {
@@ -258,8 +250,6 @@ class packet_writer {
   }
 
  private:
-  static __device__ std::uint32_t thread() { return blockIdx.x * block_threads + threadIdx.x; }
-  static __device__ std::uint32_t threads() { return gridDim.x * block_threads; }
   [[nodiscard]] __device__ std::uint32_t slots() const { return w_.control->slots; }
   [[nodiscard]] __device__ std::uint32_t* word(std::uint64_t offset) const
   {
@@ -268,27 +258,9 @@ class packet_writer {
 
   __device__ void zero(std::uint64_t begin, std::uint64_t end)
   {
-    for (std::uint64_t i = begin / 16 + thread(); i < end / 16; i += threads()) {
+    for (std::uint64_t i = begin / 16 + grid_thread(); i < end / 16; i += grid_threads()) {
       reinterpret_cast<uint4*>(w_.packet)[i] = make_uint4(0, 0, 0, 0);
     }
-  }
-
-  static __device__ double block_largest(double value)
-  {
-    __shared__ double warp_values[block_warps];
-    for (std::uint32_t distance = warp_lanes / 2; distance > 0; distance /= 2) {
-      double const other = __shfl_xor_sync(all_lanes, value, static_cast<int>(distance));
-      value              = other > value ? other : value;
-    }
-    __syncthreads();
-    if (lane_id() == 0) {
-      warp_values[warp_id()] = value;
-    }
-    __syncthreads();
-    for (double const other : warp_values) {
-      value = other > value ? other : value;
-    }
-    return value;
   }
 
   [[nodiscard]] __device__ packet_header header() const
@@ -307,7 +279,7 @@ class packet_writer {
     header.capacity      = w_.capacity;
     header.slot_count    = slots();
     header.seed          = w_.seed;
-    header.step          = w_.step + (w_.step_counter != nullptr ? *w_.step_counter : 0);
+    header.step          = step_of(w_);
     header.tensor_id     = w_.tensor_id;
     header.tile          = w_.tile;
     return header;
@@ -318,7 +290,7 @@ class packet_writer {
     std::uint32_t* const tiles  = word(w_.control->index_offset);
     std::uint32_t* const starts = word(w_.control->starts_offset);
     bool const has_starts       = rule::has_starts(w_.sampling, w_.index);
-    for (std::uint32_t i = thread(); i < slots(); i += threads()) {
+    for (std::uint32_t i = grid_thread(); i < slots(); i += grid_threads()) {
       std::uint32_t const tile = w_.slots[i].tile;
       if (i == 0 || w_.slots[i - 1].tile != tile) {
         set_bits(tiles + tile / 32, 1U << tile % 32);
@@ -336,7 +308,7 @@ class packet_writer {
     std::uint32_t const width  = code.low_bits();
     std::uint32_t* const upper = word(w_.control->index_offset);
     std::uint32_t* const lower = upper + 2 * code.upper_words();
-    for (std::uint32_t i = thread(); i < slots(); i += threads()) {
+    for (std::uint32_t i = grid_thread(); i < slots(); i += grid_threads()) {
       std::uint64_t const at = code.upper_position(w_.slots[i].tile, i);
       set_bits(upper + at / 32, 1U << at % 32);
     }
@@ -345,7 +317,7 @@ class packet_writer {
     }
     std::uint64_t const bits = std::uint64_t{slots()} * width;
     std::uint32_t const mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
-    for (std::uint64_t i = thread(); i < rule::ceil_div(bits, 32); i += threads()) {
+    for (std::uint64_t i = grid_thread(); i < rule::ceil_div(bits, 32); i += grid_threads()) {
       std::uint64_t const begin = i * 32;
       std::uint32_t whole       = 0;
       for (std::uint64_t j = begin / width; j < slots() && j * width < begin + 32; ++j) {

@@ -20,9 +20,7 @@
 
 namespace bird::device {
 
-inline constexpr std::uint32_t most_packets    = 128;  ///< of one call
-inline constexpr std::uint32_t most_outputs    = 480;  ///< that fit the parameters of a launch
-inline constexpr std::uint32_t few_outputs     = 24;
+inline constexpr std::uint32_t most_packets    = 128;   ///< of one call
 inline constexpr std::uint32_t window_elements = 2048;  ///< 8 KiB of floats
 inline constexpr std::uint32_t index_words     = 256;   ///< of a chunk: one a thread
 
@@ -32,11 +30,6 @@ struct output {
   std::uint64_t count;
   std::uint32_t first_window;
   dtype type;
-};
-
-template <std::uint32_t Capacity>
-struct output_table {
-  output entries[Capacity];
 };
 
 struct packet_input {
@@ -119,16 +112,34 @@ struct decode_work {
 
 enum class decode_mode { overwrite, accumulate };
 
-/// Bytes of scratch for the index of a packet of such a size.
-BIRD_RULE std::uint64_t index_area_bytes(sampling how, index names, std::uint64_t tiles, std::uint64_t slots)
+/// Words of the bit string that has one set bit a number: the bitmap or the upper part; u32 has none.
+BIRD_RULE std::uint64_t bit_string_words(index names, std::uint64_t tiles, std::uint64_t slots)
 {
-  bool const starts         = rule::has_starts(how, names);
-  std::uint64_t const words = names == index::bitmap       ? rule::ceil_div(tiles, 64)
-                              : names == index::elias_fano ? rule::elias_fano{tiles, slots}.upper_words()
-                                                           : 0;
-  std::uint64_t const sums  = rule::ceil_div(words, index_words) +
-                             (starts ? rule::ceil_div(rule::ceil_div(slots, 64), index_words) : 0);
-  return 4 * (sums + slots + (starts ? slots : 0));
+  switch (names) {
+    case index::bitmap:
+      return rule::ceil_div(tiles, 64);
+    case index::elias_fano:
+      return rule::elias_fano{tiles, slots}.upper_words();
+    case index::u32:
+      return 0;
+  }
+  return 0;
 }
+
+/// How the scratch for the index of one packet is divided, in 4-byte words.
+struct index_area {
+  std::uint64_t chunks;         ///< of words that hold one bit a number
+  std::uint64_t starts_chunks;  ///< of the starts section
+  std::uint64_t words;  ///< sums of all chunks, tiles of the slots, and with starts those of the set bits
+
+  BIRD_RULE index_area(sampling how, index names, std::uint64_t tiles, std::uint64_t slots)
+  {
+    bool const starts = rule::has_starts(how, names);
+    chunks            = rule::ceil_div(bit_string_words(names, tiles, slots), index_words);
+    starts_chunks     = starts ? rule::ceil_div(rule::ceil_div(slots, 64), index_words) : 0;
+    words             = chunks + starts_chunks + slots + (starts ? slots : 0);
+  }
+  [[nodiscard]] BIRD_RULE std::uint64_t bytes() const { return 4 * words; }
+};
 
 }  // namespace bird::device

@@ -3,7 +3,9 @@
 
 #include "block.cuh"
 #include "decode.cuh"
+#include "device_list.cuh"
 #include "grid_barrier.cuh"
+#include "packet_sum.cuh"
 #include "real.cuh"
 
 namespace bird::device {
@@ -69,9 +71,6 @@ class index_decoder {
       visit(p);
     }
   }
-
-  static __device__ std::uint32_t thread() { return blockIdx.x * block_threads + threadIdx.x; }
-  static __device__ std::uint32_t threads() { return gridDim.x * block_threads; }
 
   __device__ void fail(std::uint32_t packet, decode_failure why)
   {
@@ -250,33 +249,23 @@ class index_decoder {
   __device__ decode_failure place_scratch(std::uint32_t p, packet_state& state)
   {
     packet_header const& h = state.header;
-    if (index_area_bytes(h.sampling, h.index, state.tiles, state.slots) > w_.area_bytes) {
+    index_area const area{h.sampling, h.index, state.tiles, state.slots};
+    if (area.bytes() > w_.area_bytes) {
       return decode_failure::scratch;
     }
-    auto* at          = reinterpret_cast<std::uint32_t*>(w_.areas + p * w_.area_bytes);
-    state.chunks      = static_cast<std::uint32_t>(rule::ceil_div(bit_words(state), index_words));
-    bool const starts = rule::has_starts(h.sampling, h.index);
-    state.starts_chunks =
-      starts ? static_cast<std::uint32_t>(rule::ceil_div(rule::ceil_div(state.slots, 64), index_words)) : 0;
-    state.chunk_sums  = at;
-    state.starts_sums = at + state.chunks;
-    state.names       = state.starts_sums + state.starts_chunks;
-    state.set         = starts ? state.names + state.slots : state.names;
+    auto* at            = reinterpret_cast<std::uint32_t*>(w_.areas + p * w_.area_bytes);
+    state.chunks        = static_cast<std::uint32_t>(area.chunks);
+    state.starts_chunks = static_cast<std::uint32_t>(area.starts_chunks);
+    state.chunk_sums    = at;
+    state.starts_sums   = at + state.chunks;
+    state.names         = state.starts_sums + state.starts_chunks;
+    state.set           = state.names + state.slots;  // only with starts
     return decode_failure::none;
   }
 
-  /// Words of the bitmap or of the upper part.
   static __device__ std::uint64_t bit_words(packet_state const& state)
   {
-    switch (state.header.index) {
-      case index::bitmap:
-        return rule::ceil_div(state.tiles, 64);
-      case index::elias_fano:
-        return rule::elias_fano{state.tiles, state.slots}.upper_words();
-      case index::u32:
-        return 0;
-    }
-    return 0;
+    return bit_string_words(state.header.index, state.tiles, state.slots);
   }
 
   // --- sum_up, place
@@ -301,17 +290,7 @@ class index_decoder {
   __device__ void sum_up(std::uint32_t p)
   {
     packet_state const& state = w_.packets[p];
-    std::uint64_t const own   = offsetof(packet_header, checksum) / 8;  // in the upper half of this word
-    std::uint64_t sum         = 0;
-    for (std::uint64_t i = thread(); i < state.total_bytes / 8; i += threads()) {
-      std::uint64_t const word = words(p, 0)[i];
-      sum += rule::checksum_term(i, i == own ? word & 0xFFFFFFFFU : word);
-    }
-    if (thread() == 0 && state.total_bytes % 8 != 0) {
-      sum += rule::checksum_term(state.total_bytes / 8, *reinterpret_cast<std::uint32_t const*>(
-                                                          w_.inputs[p].bytes + state.total_bytes - 4));
-    }
-    sum = block_sum(sum);
+    std::uint64_t const sum   = block_sum(sum_of_terms(w_.inputs[p].bytes, state.total_bytes));
     if (threadIdx.x == 0) {
       add(&w_.packets[p].checksum, sum);
     }
@@ -378,7 +357,7 @@ class index_decoder {
     switch (state.header.index) {
       case index::u32: {
         auto const* const numbers = reinterpret_cast<std::uint32_t const*>(words(p, state.index_offset));
-        for (std::uint32_t i = thread(); i < state.slots; i += threads()) {
+        for (std::uint32_t i = grid_thread(); i < state.slots; i += grid_threads()) {
           set_name(p, i, numbers[i]);
         }
         return;
@@ -434,13 +413,9 @@ class index_decoder {
   {
     packet_state const& state = w_.packets[p];
     segment_layout const* all = layouts(p);
-    std::uint32_t low         = 0;
-    std::uint32_t high        = w_.output_count;
-    while (high - low > 1) {
-      std::uint32_t const middle                        = low + (high - low) / 2;
-      (all[middle].slots_before <= number ? low : high) = middle;
-    }
-    bool const inside = tile >= all[low].first_tile && tile - all[low].first_tile < all[low].tiles;
+    segment_layout const& own =
+      all[last_not_above(number, w_.output_count, [&](std::uint32_t i) { return all[i].slots_before; })];
+    bool const inside = tile >= own.first_tile && tile - own.first_tile < own.tiles;
     if (!inside || number >= state.slots) {
       fail(p, decode_failure::tile);
       return;
@@ -453,7 +428,7 @@ class index_decoder {
     packet_state const& state = w_.packets[p];
     bool const repeats        = rule::repeats_tiles(state.header.sampling);
     bool sorted               = true;
-    for (std::uint32_t i = thread() + 1; i < state.slots; i += threads()) {
+    for (std::uint32_t i = grid_thread() + 1; i < state.slots; i += grid_threads()) {
       std::uint32_t const last = state.names[i - 1];
       sorted                   = sorted && (last < state.names[i] || (repeats && last == state.names[i]));
     }

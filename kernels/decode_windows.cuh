@@ -10,6 +10,7 @@
 
 #include "block.cuh"
 #include "decode.cuh"
+#include "device_list.cuh"
 #include "values.cuh"
 #include "vector_io.cuh"
 
@@ -23,8 +24,9 @@ class window_writer {
   __device__ void run()
   {
     for (std::uint32_t window = blockIdx.x; window < w_.windows; window += gridDim.x) {
-      std::uint32_t const number = output_of(window);
-      output const& out          = outputs_[number];
+      std::uint32_t const number =
+        last_not_above(window, w_.output_count, [&](std::uint32_t i) { return outputs_[i].first_window; });
+      output const& out = outputs_[number];
       switch (out.type) {
         case dtype::float32:
           write(number, window - out.first_window, static_cast<float*>(out.data));
@@ -45,17 +47,6 @@ class window_writer {
     std::uint32_t begin;
     std::uint32_t end;
   };
-
-  [[nodiscard]] __device__ std::uint32_t output_of(std::uint32_t window) const
-  {
-    std::uint32_t low  = 0;
-    std::uint32_t high = w_.output_count;
-    while (high - low > 1) {
-      std::uint32_t const middle                             = low + (high - low) / 2;
-      (outputs_[middle].first_window <= window ? low : high) = middle;
-    }
-    return low;
-  }
 
   [[nodiscard]] __device__ segment_layout const& layout(std::uint32_t packet, std::uint32_t number) const
   {

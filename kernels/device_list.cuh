@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "bird/compressor.hpp"
+#include "slot.cuh"
 #include "systematic.cuh"
 
 namespace bird::device {
@@ -24,6 +25,8 @@ inline constexpr std::uint32_t item_elements  = 16 * 1024;  ///< 64 KiB of fp32
 inline constexpr std::uint32_t chunk_tiles    = 2048;
 inline constexpr std::uint32_t chunk_draws    = 32;
 inline constexpr std::uint32_t batch_elements = 8 * 1024;
+
+inline constexpr std::uint32_t select_bins = 2048;  ///< of one histogram of a radix select: 11 bits
 
 struct segment {
   void const* data;
@@ -42,20 +45,7 @@ struct segment {
   segment_role role;
 };
 
-/// Segments that fit the parameters of a launch (32,764 bytes since CUDA 12.1).
-inline constexpr std::uint32_t most_segments_by_value = 480;
-inline constexpr std::uint32_t few_segments           = 24;  // 2 KiB: a launch with less to copy
-
-template <std::uint32_t Capacity>
-struct segment_table {
-  segment entries[Capacity];
-};
-
-/// One draw of a tile.
-struct slot {
-  std::uint32_t tile;  ///< among all tiles of the list
-  float multiplier;    ///< one over the expected number of slots of this tile
-};
+using rule::slot;
 
 /// What the phases of compress learn of one segment.
 struct segment_state {
@@ -83,17 +73,25 @@ struct chunk_state {
   std::uint64_t second;  ///< systematic: certain tiles; select: ties
 };
 
+/// The last of `count` numbers that is not above `number`, or the first; they rise, and first(i) is the i-th.
+/// So pieces that are numbered through a list find the entry that they belong to.
+template <class First>
+__device__ std::uint32_t last_not_above(std::uint32_t number, std::uint32_t count, First const& first)
+{
+  std::uint32_t low  = 0;
+  std::uint32_t high = count;
+  while (high - low > 1) {
+    std::uint32_t const middle             = low + (high - low) / 2;
+    (first(middle) <= number ? low : high) = middle;
+  }
+  return low;
+}
+
 /// The number of the segment that holds piece `piece`, by the member that counts pieces.
 __device__ inline std::uint32_t segment_of(segment const* segments, std::uint32_t count,
                                            std::uint32_t segment::*first, std::uint32_t piece)
 {
-  std::uint32_t low  = 0;
-  std::uint32_t high = count;  // the first whose pieces all lie behind
-  while (high - low > 1) {
-    std::uint32_t const middle                      = low + (high - low) / 2;
-    (segments[middle].*first <= piece ? low : high) = middle;
-  }
-  return low;
+  return last_not_above(piece, count, [&](std::uint32_t i) { return segments[i].*first; });
 }
 
 /// Tiles of one item.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "block.cuh"
-#include "device/stages.hpp"
+#include "compress.hpp"
 #include "draw.cuh"
 #include "grid_barrier.cuh"
 #include "tile_norms.cuh"
@@ -108,10 +108,14 @@ __device__ float norm_at(compress_work const& w, segment const& s, std::uint32_t
   return rule::is_finite(value) ? value : 0.0F;
 }
 
+__device__ inline std::uint32_t step_of(compress_work const& w)
+{
+  return w.step + (w.step_counter != nullptr ? *w.step_counter : 0);
+}
+
 __device__ inline rule::philox_key key_of(compress_work const& w)
 {
-  std::uint32_t const step = w.step + (w.step_counter != nullptr ? *w.step_counter : 0);
-  return rule::stream_key(w.seed, step, w.tensor_id);
+  return rule::stream_key(w.seed, step_of(w), w.tensor_id);
 }
 
 /// First phase of every sampler: what tile_norms saw, segment by segment.

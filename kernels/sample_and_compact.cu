@@ -3,7 +3,7 @@
 /// Every phase needs totals of the phase before it (the largest norm, the sum of weights, the number of
 /// slots), so all blocks meet between them; see sample_*.cuh and compact.cuh for the phases.
 #include "compact.cuh"
-#include "device/launch.hpp"
+#include "launch.hpp"
 #include "sample_select.cuh"
 #include "sample_systematic.cuh"
 #include "sample_uniform.cuh"

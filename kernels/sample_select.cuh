@@ -13,7 +13,6 @@
 
 #include "bi_random.cuh"
 #include "sample.cuh"
-#include "sample_shapes.cuh"
 #include "values.cuh"
 
 namespace bird::device {

@@ -5,8 +5,9 @@
 /// counters of the next kernel and leaves the list in memory for it.
 #include "tile_norms.cuh"
 
-#include "device/launch.hpp"
-#include "device/stages.hpp"
+#include "compress.hpp"
+#include "launch.hpp"
+#include "launch_table.cuh"
 
 namespace bird::device {
 namespace {
@@ -85,13 +86,11 @@ __device__ summary elements_of_item(segment const& s, std::uint32_t item)
 template <class T>
 __device__ void tile_norms(norm_work const& work, segment const* segments)
 {
-  std::uint32_t const thread  = blockIdx.x * block_threads + threadIdx.x;
-  std::uint32_t const threads = gridDim.x * block_threads;
-  for (std::uint32_t i = thread; i < work.cleared_words; i += threads) {
+  for (std::uint32_t i = grid_thread(); i < work.cleared_words; i += grid_threads()) {
     work.cleared[i] = 0;
   }
   if (work.list != segments) {
-    for (std::uint32_t i = thread; i < work.segment_count; i += threads) {
+    for (std::uint32_t i = grid_thread(); i < work.segment_count; i += grid_threads()) {
       work.list[i] = segments[i];
     }
   }
@@ -110,7 +109,7 @@ __device__ void tile_norms(norm_work const& work, segment const* segments)
 
 template <class T, std::uint32_t Capacity>
 __global__ void __launch_bounds__(block_threads)
-  tile_norms_of_table(norm_work work, __grid_constant__ segment_table<Capacity> const table)
+  tile_norms_of_table(norm_work work, __grid_constant__ launch_table<segment, Capacity> const table)
 {
   tile_norms<T>(work, table.entries);
 }
@@ -121,25 +120,6 @@ __global__ void __launch_bounds__(block_threads) tile_norms_of_list(norm_work wo
   tile_norms<T>(work, work.list);
 }
 
-/// Segments of a list that is too long for the parameters of one launch.
-__global__ void put_segments(segment* list, std::uint32_t count,
-                             __grid_constant__ segment_table<most_segments_by_value> const table)
-{
-  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-    list[i] = table.entries[i];
-  }
-}
-
-template <std::uint32_t Capacity>
-segment_table<Capacity> table_of(span<segment const> segments)
-{
-  segment_table<Capacity> table{};
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    table.entries[i] = segments[i];
-  }
-  return table;
-}
-
 }  // namespace
 
 void tile_norms(dtype type, norm_work const& work, span<segment const> segments, cudaStream_t stream)
@@ -147,19 +127,14 @@ void tile_norms(dtype type, norm_work const& work, span<segment const> segments,
   launch_shape const shape{grid_for(work.items), block_threads, false};
   dispatch(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (segments.size() <= few_segments) {
-      launch("tile_norms", tile_norms_of_table<T, few_segments>, shape, stream, work,
-             table_of<few_segments>(segments));
-    } else if (segments.size() <= most_segments_by_value) {
-      launch("tile_norms", tile_norms_of_table<T, most_segments_by_value>, shape, stream, work,
-             table_of<most_segments_by_value>(segments));
+    if (segments.size() <= few_by_value) {
+      launch("tile_norms", tile_norms_of_table<T, few_by_value>, shape, stream, work,
+             table_of<few_by_value>(segments));
+    } else if (segments.size() <= most_by_value) {
+      launch("tile_norms", tile_norms_of_table<T, most_by_value>, shape, stream, work,
+             table_of<most_by_value>(segments));
     } else {
-      for (std::size_t first = 0; first < segments.size(); first += most_segments_by_value) {
-        std::size_t const count = std::min<std::size_t>(most_segments_by_value, segments.size() - first);
-        launch("put_segments", put_segments, {1, block_threads, false}, stream, work.list + first,
-               static_cast<std::uint32_t>(count),
-               table_of<most_segments_by_value>(segments.subspan(first, count)));
-      }
+      put(segments, work.list, stream);
       launch("tile_norms", tile_norms_of_list<T>, shape, stream, work);
     }
   });

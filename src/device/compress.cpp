@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "compress.hpp"
 #include "device/front.hpp"
-#include "device/launch.hpp"
-#include "device/stages.hpp"
+#include "launch.hpp"
 #include "packet_layout.cuh"
-#include "sample_shapes.cuh"
 
 namespace bird::device {
 namespace {

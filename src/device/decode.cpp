@@ -1,10 +1,10 @@
-#include "device/decode.hpp"
+#include "decode.hpp"
 
 #include <string>
 #include <vector>
 
 #include "device/front.hpp"
-#include "device/launch.hpp"
+#include "launch.hpp"
 #include "packet_layout.cuh"
 
 namespace bird::device {
@@ -22,7 +22,7 @@ struct decode_parts {
     control = reinterpret_cast<decode_control*>(take(sizeof(decode_control)));
     states  = reinterpret_cast<packet_state*>(take(packets * sizeof(packet_state)));
     layouts = reinterpret_cast<segment_layout*>(take(packets * tensors * sizeof(segment_layout)));
-    outputs = reinterpret_cast<output*>(take(tensors > most_outputs ? tensors * sizeof(output) : 0));
+    outputs = reinterpret_cast<output*>(take(tensors > most_by_value ? tensors * sizeof(output) : 0));
     areas   = take(0);
   }
 
@@ -116,7 +116,7 @@ std::size_t decode_scratch_bytes(list_plan const& plan, compressor_options const
                                  std::size_t packets)
 {
   std::uint64_t const area =
-    rule::round_up(index_area_bytes(options.sampling, options.index, plan.tiles, plan.slots), 16) +
+    rule::round_up(index_area{options.sampling, options.index, plan.tiles, plan.slots}.bytes(), 16) +
     // Fewer slots may have longer upper parts.
     rule::round_up(4 * rule::ceil_div(rule::ceil_div(2 * plan.tiles, 64), index_words), 16);
   return decode_parts{packets, plan.segments.size(), nullptr}.fixed_bytes + packets * area;

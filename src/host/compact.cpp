@@ -6,8 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "dispatch.hpp"
 #include "host/bits.hpp"
-#include "host/dispatch.hpp"
 #include "host/gather.hpp"
 #include "host/parallel.hpp"
 #include "host/stages.hpp"

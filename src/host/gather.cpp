@@ -3,8 +3,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "dispatch.hpp"
 #include "host/bits.hpp"
-#include "host/dispatch.hpp"
 #include "host/gather.hpp"
 #include "host/load-inl.hpp"
 #include "real.cuh"

@@ -1,7 +1,7 @@
 /// Norms of a segment, a chunk at a time, whether they were stored or are the elements themselves.
 #pragma once
 
-#include "host/dispatch.hpp"
+#include "dispatch.hpp"
 #include "host/stages.hpp"
 
 namespace bird::host {

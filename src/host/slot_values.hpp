@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bird/packet.hpp"
-#include "host/dispatch.hpp"
+#include "dispatch.hpp"
 #include "packet.hpp"
 #include "values.cuh"
 

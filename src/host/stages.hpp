@@ -9,14 +9,11 @@
 #include "bird/compressor.hpp"
 #include "draw.cuh"
 #include "list_plan.hpp"
+#include "slot.cuh"
 
 namespace bird::host {
 
-/// One draw of a tile.
-struct slot {
-  std::uint32_t tile;  ///< among all tiles of the list
-  float multiplier;    ///< one over the expected number of slots of this tile
-};
+using rule::slot;
 
 /// What sample() says of one segment.
 struct segment_sample {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "host/dispatch.hpp"
+#include "dispatch.hpp"
 #include "host/l1_tiles.hpp"
 #include "host/parallel.hpp"
 #include "host/stages.hpp"

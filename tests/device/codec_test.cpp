@@ -71,12 +71,6 @@ std::vector<shape> shapes_of(std::uint32_t tile)
           {2500}};
 }
 
-struct choice {
-  bird::sampling how;
-  bird::values what;
-  bird::index names;
-};
-
 class EveryChoice : public bird_test::device_test,
                     public ::testing::WithParamInterface<std::tuple<int, int, int>> {
  protected:

@@ -8,6 +8,7 @@
 #include "power.cuh"
 #include "real.cuh"
 #include "rule.cuh"
+#include "slot.cuh"
 #include "systematic.cuh"
 #include "tile_norm.cuh"
 #include "uniform.cuh"

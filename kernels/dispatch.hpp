@@ -6,7 +6,7 @@
 #include "bird/error.hpp"
 #include "real.cuh"
 
-namespace bird::host {
+namespace bird {
 
 template <class T>
 struct type_tag {
@@ -28,4 +28,4 @@ decltype(auto) dispatch(dtype type, F&& f)
   throw invalid_argument{"dtype: " + std::to_string(static_cast<int>(type)) + " is unknown"};
 }
 
-}  // namespace bird::host
+}  // namespace bird

@@ -11,7 +11,6 @@
 #include "barrier_state.cuh"
 #include "bird/compressor.hpp"
 #include "device_list.cuh"
-#include "list_plan.hpp"
 
 namespace bird::device {
 
@@ -33,7 +32,6 @@ void tile_norms(dtype type, norm_work const& work, span<segment const> segments,
 struct compress_control {
   barrier_state barrier;
   std::uint32_t finished;  ///< blocks that have added to the checksum
-  std::uint32_t step;      ///< of the sample, read once
   std::uint64_t checksum;
   std::uint64_t index_offset;
   std::uint64_t starts_offset;

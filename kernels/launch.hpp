@@ -3,15 +3,14 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "bird/error.hpp"
-#include "host/dispatch.hpp"
+#include "dispatch.hpp"
 
 namespace bird::device {
-
-using host::dispatch;
 
 /// @throws cuda_error naming the call and the runtime's own words
 inline void check(cudaError_t status, char const* what)
@@ -22,6 +21,11 @@ inline void check(cudaError_t status, char const* what)
                      std::string{what} + ": " + cudaGetErrorName(status) + ", " + cudaGetErrorString(status)};
   }
 }
+
+/// Entries of a list that travel in the parameters of a launch (launch_table.cuh): 480 of 64 bytes leave room
+/// for 2 KiB of others, since there are 32,764 bytes from CUDA 12.1 on.
+inline constexpr std::uint32_t most_by_value = 480;
+inline constexpr std::uint32_t few_by_value  = 24;
 
 struct launch_shape {
   std::uint32_t blocks;
@@ -46,11 +50,29 @@ void launch(char const* name, void (*kernel)(Parameters...), launch_shape shape,
   check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name);
 }
 
+[[nodiscard]] inline int current_device()
+{
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
 /// Multiprocessors of the current device.
-[[nodiscard]] std::uint32_t multiprocessors();
+[[nodiscard]] inline std::uint32_t multiprocessors()
+{
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current_device()),
+        "cudaDeviceGetAttribute");
+  return static_cast<std::uint32_t>(count);
+}
 
 /// Blocks for work that is dealt out in `pieces`: enough to fill the device, no more than pieces.
-[[nodiscard]] std::uint32_t grid_for(std::uint64_t pieces);
+[[nodiscard]] inline std::uint32_t grid_for(std::uint64_t pieces)
+{
+  constexpr std::uint64_t blocks_a_multiprocessor = 8;  // 2048 threads of 256 a block
+  return static_cast<std::uint32_t>(
+    std::clamp<std::uint64_t>(pieces, 1, multiprocessors() * blocks_a_multiprocessor));
+}
 
 /// Blocks of a cooperative launch: as many as run at once, no more than pieces.
 template <class... Parameters>
@@ -61,7 +83,7 @@ template <class... Parameters>
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   std::uint64_t const most = std::uint64_t{static_cast<unsigned>(blocks)} * multiprocessors();
-  return static_cast<std::uint32_t>(pieces < 1 ? 1 : pieces < most ? pieces : most);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(pieces, 1, most));
 }
 
 }  // namespace bird::device

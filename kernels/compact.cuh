@@ -26,17 +26,12 @@ class layout {
   {
     place_slots();
     compress_control& control = *w_.control;
-    std::uint64_t const index =
-      sizeof(packet_header) + std::uint64_t{w_.segment_count} * sizeof(segment_entry);
-    std::uint64_t const starts =
-      rule::round_up(index + rule::index_bytes(w_.index, w_.tiles, slots_), rule::section_alignment);
-    std::uint64_t const values =
-      rule::round_up(starts + rule::starts_bytes(w_.sampling, w_.index, slots_), rule::section_alignment);
-    std::uint64_t const end = place_regions(values);
+    rule::section_offsets const offsets{w_.segment_count, w_.sampling, w_.index, w_.tiles, slots_};
+    std::uint64_t const end = place_regions(offsets.values);
     if (threadIdx.x == 0) {
-      control.index_offset  = index;
-      control.starts_offset = starts;
-      control.values_offset = values;
+      control.index_offset  = offsets.index;
+      control.starts_offset = offsets.starts;
+      control.values_offset = offsets.values;
       control.total_bytes   = end;
       control.slots         = slots_;
       control.non_finite    = non_finite_ ? 1 : 0;
@@ -89,7 +84,7 @@ class layout {
       std::uint32_t const number = base + threadIdx.x;
       if (number < w_.segment_count) {
         segment const& s   = w_.list[number];
-        bytes[threadIdx.x] = rule::region_bytes(w_.values, s.role, element_size(), s.count,
+        bytes[threadIdx.x] = rule::region_bytes(w_.values, s.role, rule::type_bytes(w_.type), s.count,
                                                 rule::slot_elements(s.role, s.tile), w_.states[number].slots);
       }
       __syncthreads();
@@ -108,8 +103,6 @@ class layout {
     __syncthreads();
     return end;
   }
-
-  [[nodiscard]] __device__ std::uint32_t element_size() const { return w_.type == dtype::float32 ? 4 : 2; }
 
   compress_work const& w_;
   std::uint32_t slots_ = 0;

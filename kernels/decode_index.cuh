@@ -124,19 +124,17 @@ class index_decoder {
   {
     packet_input const& input   = w_.inputs[p];
     packet_header const& header = *reinterpret_cast<packet_header const*>(input.bytes);
-    std::uint64_t const table =
-      sizeof(packet_header) + std::uint64_t{w_.output_count} * sizeof(segment_entry);
-    decode_failure why = decode_failure::none;
+    decode_failure why          = decode_failure::none;
     if (input.size < sizeof(packet_header) || !is_sound(header)) {
       why = decode_failure::header;
     } else if (header.segment_count != w_.output_count) {
       why = decode_failure::segments;
-    } else if (input.size < table) {
+    } else if (!has_table(p)) {
       why = decode_failure::length;
     } else if (!table_is_sound(p, header)) {
       why = decode_failure::table;
     } else {
-      why = lay_out(p, header, table);
+      why = lay_out(p, header);
     }
     if (threadIdx.x == 0 && why != decode_failure::none) {
       fail(p, why);
@@ -148,12 +146,18 @@ class index_decoder {
     return reinterpret_cast<segment_entry const*>(w_.inputs[p].bytes + sizeof(packet_header));
   }
 
+  /// Whether the buffer reaches to the end of the table of as many segments as there are tensors.
+  [[nodiscard]] __device__ bool has_table(std::uint32_t p) const
+  {
+    return w_.inputs[p].size >=
+           sizeof(packet_header) + std::uint64_t{w_.output_count} * sizeof(segment_entry);
+  }
+
   [[nodiscard]] __device__ bool table_is_sound(std::uint32_t p, packet_header const& header) const
   {
     // Roles of packet 0 hold for all, as far as its table lies in its buffer.
-    bool const first_has_table =
-      w_.inputs[0].size >= sizeof(packet_header) + std::uint64_t{w_.output_count} * sizeof(segment_entry);
-    bool sound = true;
+    bool const first_has_table = has_table(0);
+    bool sound                 = true;
     for (std::uint32_t i = threadIdx.x; i < w_.output_count; i += block_threads) {
       segment_entry const entry = table(p)[i];
       sound                     = sound && is_sound(header, entry, outputs_[i].count) &&
@@ -163,14 +167,13 @@ class index_decoder {
   }
 
   /// Sums over the table, by one thread: each entry's place depends on all before it.
-  __device__ decode_failure lay_out(std::uint32_t p, packet_header const& header, std::uint64_t table_end)
+  __device__ decode_failure lay_out(std::uint32_t p, packet_header const& header)
   {
     __shared__ decode_failure why;
     if (threadIdx.x == 0) {
       packet_state state{};
-      state.header       = header;
-      state.index_offset = table_end;
-      why                = place_segments(p, state);
+      state.header = header;
+      why          = place_segments(p, state);
       if (why == decode_failure::none) {
         why = place_sections(p, state);
       }
@@ -226,15 +229,15 @@ class index_decoder {
   __device__ decode_failure place_sections(std::uint32_t p, packet_state& state)
   {
     packet_header const& h = state.header;
-    auto const next        = [](std::uint64_t end) { return rule::round_up(end, rule::section_alignment); };
-    std::uint32_t const element = h.type == dtype::float32 ? 4 : 2;
-    state.starts_offset = next(state.index_offset + rule::index_bytes(h.index, state.tiles, state.slots));
-    std::uint64_t end   = next(state.starts_offset + rule::starts_bytes(h.sampling, h.index, state.slots));
+    rule::section_offsets const offsets{w_.output_count, h.sampling, h.index, state.tiles, state.slots};
+    state.index_offset  = offsets.index;
+    state.starts_offset = offsets.starts;
+    std::uint64_t end   = offsets.values;
     for (std::uint32_t i = 0; i < w_.output_count; ++i) {
       segment_layout& layout = layouts(p)[i];
       layout.region_offset   = rule::region_offset(end, h.values, layout.role);
-      end                    = layout.region_offset +
-            rule::region_bytes(h.values, layout.role, element, outputs_[i].count, layout.tile, layout.slots);
+      end = layout.region_offset + rule::region_bytes(h.values, layout.role, rule::type_bytes(h.type),
+                                                      outputs_[i].count, layout.tile, layout.slots);
       if (end > w_.inputs[p].size) {  // also keeps the sum from wrapping
         return decode_failure::length;
       }

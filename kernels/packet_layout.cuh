@@ -80,6 +80,26 @@ BIRD_RULE std::uint64_t starts_bytes(sampling how, index names, std::uint64_t sl
   return has_starts(how, names) ? 8 * ceil_div(slot_count, 64) : 0;
 }
 
+/// Where the first three sections start, in bytes from the first byte of the packet.
+struct section_offsets {
+  std::uint64_t index;
+  std::uint64_t starts;  ///< equals `values` where the packet has no such section
+  std::uint64_t values;
+
+  BIRD_RULE section_offsets(std::uint64_t segments, sampling how, bird::index names, std::uint64_t tiles,
+                            std::uint64_t slots)
+    : index{sizeof(packet_header) + segments * sizeof(segment_entry)},
+      starts{round_up(index + index_bytes(names, tiles, slots), section_alignment)},
+      values{round_up(starts + starts_bytes(how, names, slots), section_alignment)}
+  {
+    static_assert(sizeof(packet_header) % section_alignment == 0);
+    static_assert(sizeof(segment_entry) % section_alignment == 0);
+  }
+};
+
+/// Bytes of an element of a tensor, whose type has been checked.
+BIRD_RULE std::uint32_t type_bytes(dtype type) { return type == dtype::float32 ? 4 : 2; }
+
 /// Bytes of one stored element of a value region that is not sign bits.
 BIRD_RULE std::uint32_t stored_element_bytes(values what, segment_role role,
                                              std::uint32_t tensor_element_bytes)

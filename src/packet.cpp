@@ -288,15 +288,12 @@ packet_sections sections_of(packet_header const& header, span<segment_entry cons
       sections.slot_count += segment.slots;
     }
   }
-  auto const next = [](std::uint64_t offset, std::uint64_t bytes) {
-    return rule::round_up(offset + bytes, rule::section_alignment);
-  };
-  sections.index_offset = next(sizeof header, segments.size() * sizeof(segment_entry));
-  sections.starts_offset =
-    next(sections.index_offset, rule::index_bytes(header.index, sections.tile_count, sections.slot_count));
-  sections.values_offset =
-    next(sections.starts_offset, rule::starts_bytes(header.sampling, header.index, sections.slot_count));
-  std::uint64_t end = sections.values_offset;
+  rule::section_offsets const offsets{segments.size(), header.sampling, header.index, sections.tile_count,
+                                      sections.slot_count};
+  sections.index_offset  = offsets.index;
+  sections.starts_offset = offsets.starts;
+  sections.values_offset = offsets.values;
+  std::uint64_t end      = sections.values_offset;
   sections.region_offset.reserve(segments.size());
   for (segment_entry const& segment : segments) {
     sections.region_offset.push_back(rule::region_offset(end, header.values, segment.role));

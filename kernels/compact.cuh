@@ -26,7 +26,8 @@ class layout {
   {
     place_slots();
     compress_control& control = *w_.control;
-    rule::section_offsets const offsets{w_.segment_count, w_.sampling, w_.index, w_.tiles, slots_};
+    rule::section_offsets const offsets{w_.header.segment_count, w_.header.sampling, w_.header.index,
+                                        w_.tiles, slots_};
     std::uint64_t const end = place_regions(offsets.values);
     if (threadIdx.x == 0) {
       control.index_offset  = offsets.index;
@@ -42,9 +43,9 @@ class layout {
   __device__ void place_slots()
   {
     bool non_finite = false;
-    for (std::uint32_t base = 0; base < w_.segment_count; base += block_threads) {
+    for (std::uint32_t base = 0; base < w_.header.segment_count; base += block_threads) {
       std::uint32_t const number = base + threadIdx.x;
-      bool const inside          = number < w_.segment_count;
+      bool const inside          = number < w_.header.segment_count;
       bool const sampled         = inside && w_.list[number].role == segment_role::sampled;
       prefix const slots         = block_prefix(sampled ? w_.states[number].slots : 0);
       if (sampled) {
@@ -54,7 +55,7 @@ class layout {
       non_finite = non_finite || (inside && w_.states[number].non_finite != 0);
     }
     non_finite_ = __syncthreads_or(non_finite ? 1 : 0) != 0;
-    for (std::uint32_t number = threadIdx.x; number < w_.segment_count; number += block_threads) {
+    for (std::uint32_t number = threadIdx.x; number < w_.header.segment_count; number += block_threads) {
       if (w_.list[number].role == segment_role::companion) {
         ride_along(w_.states[number], w_.states[w_.list[number].parent]);
       }
@@ -66,7 +67,7 @@ class layout {
   {
     state.slots      = parent.slots;
     state.first_slot = parent.first_slot;
-    if (w_.values == values::sign) {  // the scale is the companion's norm up to here
+    if (w_.header.values == values::sign) {  // the scale is the companion's norm up to here
       state.scale = rule::to_finite_float(static_cast<double>(state.scale) * parent.companion_factor);
     }
   }
@@ -80,23 +81,24 @@ class layout {
     if (threadIdx.x == 0) {
       end = values;
     }
-    for (std::uint32_t base = 0; base < w_.segment_count; base += block_threads) {
+    for (std::uint32_t base = 0; base < w_.header.segment_count; base += block_threads) {
       std::uint32_t const number = base + threadIdx.x;
-      if (number < w_.segment_count) {
-        segment const& s   = w_.list[number];
-        bytes[threadIdx.x] = rule::region_bytes(w_.values, s.role, rule::type_bytes(w_.type), s.count,
-                                                rule::slot_elements(s.role, s.tile), w_.states[number].slots);
+      if (number < w_.header.segment_count) {
+        segment const& s = w_.list[number];
+        bytes[threadIdx.x] =
+          rule::region_bytes(w_.header.values, s.role, rule::type_bytes(w_.header.type), s.count,
+                             rule::slot_elements(s.role, s.tile), w_.states[number].slots);
       }
       __syncthreads();
       if (threadIdx.x == 0) {
-        for (std::uint32_t i = 0; i < block_threads && base + i < w_.segment_count; ++i) {
-          std::uint64_t const begin = rule::region_offset(end, w_.values, w_.list[base + i].role);
+        for (std::uint32_t i = 0; i < block_threads && base + i < w_.header.segment_count; ++i) {
+          std::uint64_t const begin = rule::region_offset(end, w_.header.values, w_.list[base + i].role);
           end                       = begin + bytes[i];
           bytes[i]                  = begin;
         }
       }
       __syncthreads();
-      if (number < w_.segment_count) {
+      if (number < w_.header.segment_count) {
         w_.states[number].region_offset = bytes[threadIdx.x];
       }
     }
@@ -119,8 +121,8 @@ class packet_writer {
   {
     compress_control const& control = *w_.control;
     zero(control.index_offset, control.values_offset);
-    for (std::uint32_t number = grid_thread(); number < w_.segment_count; number += grid_threads()) {
-      bool const last           = number + 1 == w_.segment_count;
+    for (std::uint32_t number = grid_thread(); number < w_.header.segment_count; number += grid_threads()) {
+      bool const last           = number + 1 == w_.header.segment_count;
       std::uint64_t const begin = w_.states[number].region_offset;
       std::uint64_t const end   = last ? control.total_bytes : w_.states[number + 1].region_offset;
       // What lies between two regions is less than 16 bytes.
@@ -133,10 +135,10 @@ class packet_writer {
   /// Values of companions: the factor that keeps those of the kept entries in range.
   __device__ void scale_companions()
   {
-    for (std::uint32_t number = blockIdx.x; number < w_.segment_count; number += gridDim.x) {
+    for (std::uint32_t number = blockIdx.x; number < w_.header.segment_count; number += gridDim.x) {
       segment const& s     = w_.list[number];
       segment_state& state = w_.states[number];
-      if (s.role != segment_role::companion || w_.values == values::sign) {
+      if (s.role != segment_role::companion) {
         continue;
       }
       double largest = 0;
@@ -151,7 +153,7 @@ class packet_writer {
       }
       largest = block_max(largest);
       if (threadIdx.x == 0) {
-        state.scale = rule::stored_scale(w_.values, w_.type, largest);
+        state.scale = rule::stored_scale(w_.header.values, w_.header.type, largest);
       }
     }
   }
@@ -163,7 +165,7 @@ class packet_writer {
       return;
     }
     auto* const table = reinterpret_cast<segment_entry*>(w_.packet + sizeof(packet_header));
-    for (std::uint32_t number = threadIdx.x; number < w_.segment_count; number += block_threads) {
+    for (std::uint32_t number = threadIdx.x; number < w_.header.segment_count; number += block_threads) {
       segment const& s    = w_.list[number];
       segment_state state = w_.states[number];
       if (s.role == segment_role::sampled) {
@@ -185,7 +187,7 @@ class packet_writer {
 
   __device__ void write_index()
   {
-    switch (w_.index) {
+    switch (w_.header.index) {
       case index::u32:
         for (std::uint32_t i = grid_thread(); i < slots(); i += grid_threads()) {
           word(w_.control->index_offset)[i] = w_.slots[i].tile;
@@ -203,7 +205,7 @@ class packet_writer {
   __device__ void write_values()
   {
     for (std::uint32_t batch = blockIdx.x; batch < w_.batches; batch += gridDim.x) {
-      std::uint32_t const number = segment_of(w_.list, w_.segment_count, &segment::first_batch, batch);
+      std::uint32_t const number = segment_of(w_.list, w_.header.segment_count, &segment::first_batch, batch);
       segment const& s           = w_.list[number];
       segment_state const& state = w_.states[number];
       std::uint64_t const stride = rule::slot_elements(s.role, s.tile);
@@ -215,9 +217,9 @@ class packet_writer {
       std::uint64_t const end = stored - begin < batch_elements ? stored : begin + batch_elements;
       if (s.role == segment_role::dense) {
         write_dense(s, state, begin, end);
-      } else if (w_.values == values::sign) {
+      } else if (w_.header.values == values::sign) {
         write_signs(s, state, begin, end);
-      } else if (w_.values == values::bf16) {
+      } else if (w_.header.values == values::bf16) {
         write_stored<rule::bfloat16>(s, state, begin, end);
       } else {
         write_stored<T>(s, state, begin, end);
@@ -258,23 +260,10 @@ class packet_writer {
 
   [[nodiscard]] __device__ packet_header header() const
   {
-    packet_header header{};
-    header.magic         = packet_magic;
-    header.version       = packet_version;
-    header.type          = w_.type;
+    packet_header header = w_.header;
     header.flags         = w_.control->non_finite != 0 ? header_flag::non_finite : std::uint8_t{0};
-    header.sampling      = w_.sampling;
-    header.values        = w_.values;
-    header.index         = w_.index;
-    header.norm          = w_.norm;
-    header.segment_count = w_.segment_count;
-    header.element_count = w_.elements;
-    header.capacity      = w_.capacity;
     header.slot_count    = slots();
-    header.seed          = w_.seed;
     header.step          = step_of(w_);
-    header.tensor_id     = w_.tensor_id;
-    header.tile          = w_.tile;
     return header;
   }
 
@@ -282,7 +271,7 @@ class packet_writer {
   {
     std::uint32_t* const tiles  = word(w_.control->index_offset);
     std::uint32_t* const starts = word(w_.control->starts_offset);
-    bool const has_starts       = rule::has_starts(w_.sampling, w_.index);
+    bool const has_starts       = rule::has_starts(w_.header.sampling, w_.header.index);
     for (std::uint32_t i = grid_thread(); i < slots(); i += grid_threads()) {
       std::uint32_t const tile = w_.slots[i].tile;
       if (i == 0 || w_.slots[i - 1].tile != tile) {

@@ -43,26 +43,15 @@ struct compress_control {
 
 /// What sample_and_compact reads and writes.
 struct compress_work {
+  packet_header header;  ///< of the packet; flags, slot_count and checksum are still zero
   segment const* list;
-  std::uint32_t segment_count;
   std::uint32_t items;
   std::uint32_t chunks;
   std::uint32_t batches;
   std::uint32_t tiles;
-  std::uint64_t elements;
-  std::uint64_t capacity;
-  dtype type;
-  bird::values values;
-  bird::index index;
-  bird::norm norm;
-  bird::sampling sampling;
-  bool companions;
-  std::uint32_t tile;  ///< the option
+  bool scales_companions;  ///< some values of companions need a factor of their own
   double gamma;
-  std::uint64_t seed;
-  std::uint32_t step;
-  std::uint32_t tensor_id;
-  std::uint32_t* step_counter;  ///< added to step, and then raised by one; may be null
+  std::uint32_t* step_counter;  ///< added to the step, and then raised by one; may be null
   std::uint32_t const* summaries;
   float* norms;  ///< of tiles; uniform: of candidates; null when tiles are single elements
   compress_control* control;

@@ -50,12 +50,7 @@ void launch(char const* name, void (*kernel)(Parameters...), launch_shape shape,
   check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name);
 }
 
-[[nodiscard]] inline int current_device()
-{
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  return device;
-}
+[[nodiscard]] int current_device();
 
 /// Multiprocessors of the current device.
 [[nodiscard]] inline std::uint32_t multiprocessors()

@@ -40,7 +40,7 @@ template <sampling How, class Visit>
 __device__ void for_each_chunk(compress_work const& w, Visit const& visit)
 {
   for (std::uint32_t chunk = blockIdx.x; chunk < w.chunks; chunk += gridDim.x) {
-    std::uint32_t const number = segment_of(w.list, w.segment_count, &segment::first_chunk, chunk);
+    std::uint32_t const number = segment_of(w.list, w.header.segment_count, &segment::first_chunk, chunk);
     segment const& s           = w.list[number];
     std::uint32_t const first  = (chunk - s.first_chunk) * chunk_shape<How>::pieces;
     std::uint32_t const left   = chunk_shape<How>::of(s) - first;
@@ -53,7 +53,7 @@ __device__ void for_each_chunk(compress_work const& w, Visit const& visit)
 template <class Visit>
 __device__ void for_each_sampled(compress_work const& w, Visit const& visit)
 {
-  for (std::uint32_t number = blockIdx.x; number < w.segment_count; number += gridDim.x) {
+  for (std::uint32_t number = blockIdx.x; number < w.header.segment_count; number += gridDim.x) {
     if (w.list[number].role == segment_role::sampled && w.list[number].count != 0) {
       visit(w.list[number], w.states[number]);
     }
@@ -63,7 +63,7 @@ __device__ void for_each_sampled(compress_work const& w, Visit const& visit)
 /// Chunks of a segment: [first_chunk, end).
 __device__ inline std::uint32_t end_of_chunks(compress_work const& w, segment const& s)
 {
-  return s.number + 1 < w.segment_count ? w.list[s.number + 1].first_chunk : w.chunks;
+  return s.number + 1 < w.header.segment_count ? w.list[s.number + 1].first_chunk : w.chunks;
 }
 
 /// Replaces what each chunk of a segment counted by the sum of the chunks before it. @returns the sums of all
@@ -110,21 +110,21 @@ __device__ float norm_at(compress_work const& w, segment const& s, std::uint32_t
 
 __device__ inline std::uint32_t step_of(compress_work const& w)
 {
-  return w.step + (w.step_counter != nullptr ? *w.step_counter : 0);
+  return w.header.step + (w.step_counter != nullptr ? *w.step_counter : 0);
 }
 
 __device__ inline rule::philox_key key_of(compress_work const& w)
 {
-  return rule::stream_key(w.seed, step_of(w), w.tensor_id);
+  return rule::stream_key(w.header.seed, step_of(w), w.header.tensor_id);
 }
 
 /// First phase of every sampler: what tile_norms saw, segment by segment.
 template <class T>
 __device__ void gather_summaries(compress_work const& w)
 {
-  for (std::uint32_t number = blockIdx.x; number < w.segment_count; number += gridDim.x) {
+  for (std::uint32_t number = blockIdx.x; number < w.header.segment_count; number += gridDim.x) {
     segment const& s        = w.list[number];
-    std::uint32_t const end = number + 1 < w.segment_count ? w.list[number + 1].first_item : w.items;
+    std::uint32_t const end = number + 1 < w.header.segment_count ? w.list[number + 1].first_item : w.items;
     std::uint32_t largest   = 0;
     bool non_finite         = false;
     for (std::uint32_t item = s.first_item + threadIdx.x; item < end; item += block_threads) {
@@ -135,14 +135,14 @@ __device__ void gather_summaries(compress_work const& w)
     largest           = block_max(largest);
     bool const flag   = __syncthreads_or(non_finite ? 1 : 0) != 0;
     float companion   = 0;
-    bool const summed = s.role == segment_role::companion && w.values == values::sign && s.count != 0;
+    bool const summed = s.role == segment_role::companion && w.header.values == values::sign && s.count != 0;
     if (summed) {
       companion = norm_by_block(norm::l1, static_cast<T const*>(s.data), s.count).norm;
     }
     if (threadIdx.x == 0) {
       segment_state state{};
       // uniform: that of the drawn tiles, which are not known yet
-      state.largest    = w.sampling == sampling::uniform ? 0.0F : rule::float_of(largest);
+      state.largest    = w.header.sampling == sampling::uniform ? 0.0F : rule::float_of(largest);
       state.non_finite = flag ? 1 : 0;
       state.scale      = summed ? companion : 1.0F;
       w.states[number] = state;

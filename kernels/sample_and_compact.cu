@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(block_threads) sample_and_compact(__grid_const
   writer.clear();
   sampler.emit();
   grid.wait();
-  if (w.companions) {
+  if (w.scales_companions) {
     writer.scale_companions();
     grid.wait();
   }
@@ -43,7 +43,7 @@ void launch_for(compress_work const& work, cudaStream_t stream)
     launch("sample_and_compact", kernel, {resident_grid(kernel, block_threads, pieces), block_threads, true},
            stream, work);
   };
-  switch (work.sampling) {
+  switch (work.header.sampling) {
     case sampling::systematic:
       return start(sample_and_compact<systematic_sampler<T>, T>);
     case sampling::bi_random:
@@ -59,7 +59,7 @@ void launch_for(compress_work const& work, cudaStream_t stream)
 
 void sample_and_compact(compress_work const& work, cudaStream_t stream)
 {
-  dispatch(work.type, [&](auto tag) { launch_for<typename decltype(tag)::type>(work, stream); });
+  dispatch(work.header.type, [&](auto tag) { launch_for<typename decltype(tag)::type>(work, stream); });
 }
 
 }  // namespace bird::device

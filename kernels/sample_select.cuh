@@ -64,7 +64,7 @@ class select_sampler {
   /// top: the kept tiles' weights, known once they have been emitted, give the magnitude.
   __device__ void finish(segment_state& state, segment const& s) const
   {
-    if (How == sampling::top && w_.values == values::sign && state.slots != 0) {
+    if (How == sampling::top && w_.header.values == values::sign && state.slots != 0) {
       rule::weight_scale const scale{state.largest, s.tiles};
       state.scale = rule::to_finite_float(rule::norm_per_slot(state.weight_sum, scale, state.slots));
     }
@@ -266,9 +266,9 @@ class select_sampler {
       rule::weight_scale const scale{state.largest, s.tiles};
       state.companion_factor = drawn.companion_factor();
       state.scale =
-        w_.values == values::sign
+        w_.header.values == values::sign
           ? drawn.scale(w_.gamma, state.largest, static_cast<double>(state.weight_sum) * scale.unit())
-          : rule::stored_scale(w_.values, w_.type, drawn.largest_value(state.largest));
+          : rule::stored_scale(w_.header.values, w_.header.type, drawn.largest_value(state.largest));
     }
   }
 
@@ -311,7 +311,7 @@ class select_sampler {
         equal += is_tie ? 1 : 0;
       }
     }
-    if (How == sampling::top && w_.values == values::sign) {
+    if (How == sampling::top && w_.header.values == values::sign) {
       weights = block_sum(weights);
       if (threadIdx.x == 0) {
         add(&c.state->weight_sum, weights);

@@ -41,7 +41,7 @@ class systematic_sampler {
   __device__ void finish(segment_state&, segment const&) const {}
 
  private:
-  [[nodiscard]] __device__ bool has_certain() const { return w_.values != values::sign; }
+  [[nodiscard]] __device__ bool has_certain() const { return w_.header.values != values::sign; }
   [[nodiscard]] __device__ rule::weight_bin_sum* bins(segment const& s) const
   {
     return static_cast<rule::weight_bin_sum*>(w_.histograms) + std::size_t{s.histogram} * rule::weight_bins;
@@ -111,11 +111,11 @@ class systematic_sampler {
     state.light_slots  = state.total == 0 ? 0 : s.slots - static_cast<std::uint32_t>(certain.count);
     state.slots        = static_cast<std::uint32_t>(certain.count) + state.light_slots;
     double const norm  = rule::norm_per_slot(state.total, scale, s.slots);
-    if (w_.values == values::sign) {
+    if (w_.header.values == values::sign) {
       state.scale            = rule::to_finite_float(norm);
       state.companion_factor = 1.0 / static_cast<double>(s.slots);
     } else {
-      state.scale = rule::stored_scale(w_.values, w_.type, norm);
+      state.scale = rule::stored_scale(w_.header.values, w_.header.type, norm);
     }
   }
 

@@ -23,7 +23,7 @@ class uniform_sampler {
   {
     for_each_chunk<how>(w_, [&](chunk_view const& c) { measure(c); });
     grid.wait();
-    if (w_.values == values::sign) {
+    if (w_.header.values == values::sign) {
       for_each_chunk<how>(w_, [&](chunk_view const& c) { weigh(c); });
       grid.wait();
     }
@@ -81,14 +81,14 @@ class uniform_sampler {
       if (threadIdx.x < c.count) {
         std::uint32_t const tile = tile_of(c, threadIdx.x);
         keep(c, threadIdx.x,
-             norm_by_thread(w_.norm, data + std::uint64_t{tile} * s.tile,
+             norm_by_thread(w_.header.norm, data + std::uint64_t{tile} * s.tile,
                             static_cast<std::uint32_t>(items_of(s, tile))));
       }
     } else if (s.tile < block_tile) {
       for (std::uint32_t i = lane_group<T>::number(); i < c.count; i += lane_group<T>::a_block) {
         std::uint32_t const tile = tile_of(c, i);
         rule::tile_norm const one =
-          norm_by_group(w_.norm, data + std::uint64_t{tile} * s.tile, items_of(s, tile));
+          norm_by_group(w_.header.norm, data + std::uint64_t{tile} * s.tile, items_of(s, tile));
         if (lane_group<T>::rank() == 0) {
           keep(c, i, one);
         }
@@ -97,7 +97,7 @@ class uniform_sampler {
       for (std::uint32_t i = 0; i < c.count; ++i) {
         std::uint32_t const tile = tile_of(c, i);
         rule::tile_norm const one =
-          norm_by_block(w_.norm, data + std::uint64_t{tile} * s.tile, items_of(s, tile));
+          norm_by_block(w_.header.norm, data + std::uint64_t{tile} * s.tile, items_of(s, tile));
         if (threadIdx.x == 0) {
           keep(c, i, one);
         }
@@ -140,12 +140,13 @@ class uniform_sampler {
     if (state.slots == 0) {
       return;
     }
-    if (w_.values == values::sign) {
+    if (w_.header.values == values::sign) {
       rule::weight_scale const scale{state.largest, s.tiles};
       state.scale = rule::to_finite_float(rule::norm_per_slot(state.weight_sum, scale, state.slots));
     } else {
       double const longest = static_cast<double>(rule::ceil_div(s.tiles, s.slots));
-      state.scale = rule::stored_scale(w_.values, w_.type, longest * static_cast<double>(state.largest));
+      state.scale =
+        rule::stored_scale(w_.header.values, w_.header.type, longest * static_cast<double>(state.largest));
     }
   }
 

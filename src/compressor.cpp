@@ -162,12 +162,13 @@ compress_report compress_on_device(span<const_tensor_view const> tensors, compre
                                    span<std::byte> scratch, stream_ref stream)
 {
   checked_call const call = check_call(tensors, options, packet, scratch);
-  device::check_device_memory(packet.data(), "packet");
-  device::check_device_memory(scratch.data(), "scratch");
-  device::check_device_memory(step_counter, "step_counter");
+  int const current       = device::current_device();
+  device::check_device_memory(packet.data(), "packet", current);
+  device::check_device_memory(scratch.data(), "scratch", current);
+  device::check_device_memory(step_counter, "step_counter", current);
   for (std::size_t number = 0; number < tensors.size(); ++number) {
     if (tensors[number].count != 0) {
-      device::check_device_memory(tensors[number].data, element_name("tensors", number) + ".data");
+      device::check_device_memory(tensors[number].data, element_name("tensors", number) + ".data", current);
     }
   }
   device::compress(call.plan, options, key, step_counter, call.capacity, packet.data(), scratch.data(),
@@ -179,26 +180,26 @@ compress_report compress_on_device(span<const_tensor_view const> tensors, compre
 }
 
 /// Tensors that a device writes; what is in the packets is known there alone.
-void check_device_outputs(span<tensor_view const> tensors, span<std::byte> scratch)
+void check_device_outputs(span<tensor_view const> tensors, span<std::byte> scratch, int current)
 {
   require_buffer(scratch, 1, "scratch");
-  device::check_device_memory(scratch.data(), "scratch");
+  device::check_device_memory(scratch.data(), "scratch", current);
   for (std::size_t number = 0; number < tensors.size(); ++number) {
     std::string const name = element_name("tensors", number);
     check_data(tensors[number].data, tensors[number].count, tensors[number].type, name);
     if (tensors[number].count != 0) {
-      device::check_device_memory(tensors[number].data, name + ".data");
+      device::check_device_memory(tensors[number].data, name + ".data", current);
     }
   }
 }
 
-void check_device_packet(span<std::byte const> packet, std::string const& name)
+void check_device_packet(span<std::byte const> packet, std::string const& name, int current)
 {
   check_alignment(packet.data(), buffer_alignment, name);
   if (packet.data() == nullptr) {
     refuse(name + ": is null");
   }
-  device::check_device_memory(packet.data(), name);
+  device::check_device_memory(packet.data(), name, current);
 }
 
 }  // namespace
@@ -312,8 +313,9 @@ void decompress(span<std::byte const> packet, span<tensor_view const> tensors, s
                 stream_ref stream)
 {
   if (!stream.is_host()) {
-    check_device_outputs(tensors, scratch);
-    check_device_packet(packet, "packet");
+    int const current = device::current_device();
+    check_device_outputs(tensors, scratch, current);
+    check_device_packet(packet, "packet", current);
     device::decompress(packet, tensors, scratch, stream);
     return;
   }
@@ -332,9 +334,10 @@ void apply(span<weighted_packet const> packets, span<tensor_view const> tensors,
            stream_ref stream)
 {
   if (!stream.is_host()) {
-    check_device_outputs(tensors, scratch);
+    int const current = device::current_device();
+    check_device_outputs(tensors, scratch, current);
     for (std::size_t i = 0; i < packets.size(); ++i) {
-      check_device_packet(packets[i].packet, element_name("packets", i));
+      check_device_packet(packets[i].packet, element_name("packets", i), current);
     }
     device::apply(packets, tensors, scratch, stream);
     return;

@@ -123,16 +123,31 @@ list_plan plan_list(span<const_tensor_view const> tensors, compressor_options co
   return plan;
 }
 
-/// The table of a packet whose segments are all full.
-std::uint64_t packet_capacity_of(list_plan const& plan, compressor_options const& options)
+packet_header plain_header(list_plan const& plan, compressor_options const& options, sample_key const& key,
+                           std::uint64_t capacity)
 {
   packet_header header{};
-  header.type          = plan.type;
+  header.magic         = packet_magic;
+  header.version       = packet_version;
+  header.type          = plan.wire;
   header.sampling      = options.sampling;
   header.values        = options.values;
   header.index         = options.index;
-  header.tile          = options.tile;
+  header.norm          = options.norm;
   header.segment_count = static_cast<std::uint32_t>(plan.segments.size());
+  header.element_count = plan.elements;
+  header.capacity      = capacity;
+  header.seed          = key.seed;
+  header.step          = key.step;
+  header.tensor_id     = key.tensor_id;
+  header.tile          = options.tile;
+  return header;
+}
+
+/// The table of a packet whose segments are all full.
+std::uint64_t packet_capacity_of(list_plan const& plan, compressor_options const& options)
+{
+  packet_header header = plain_header(plan, options, {}, 0);
   std::vector<segment_entry> entries;
   for (segment_plan const& s : plan.segments) {
     segment_entry entry{};

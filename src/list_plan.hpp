@@ -35,6 +35,11 @@ struct list_plan {
 /// @throws invalid_argument naming the tensor, its field and the value
 [[nodiscard]] list_plan plan_list(span<const_tensor_view const> tensors, compressor_options const& options);
 
+/// The header of a packet of this list as far as it is known before a sample is drawn: all but flags,
+/// slot_count and checksum, which are zero.
+[[nodiscard]] packet_header plain_header(list_plan const& plan, compressor_options const& options,
+                                         sample_key const& key, std::uint64_t capacity);
+
 /// Bytes that no packet of this list exceeds.
 [[nodiscard]] std::uint64_t packet_capacity_of(list_plan const& plan, compressor_options const& options);
 

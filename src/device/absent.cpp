@@ -14,7 +14,8 @@ namespace {
 
 std::size_t compress_scratch_bytes(list_plan const&, compressor_options const&) { return 0; }
 std::size_t decode_scratch_bytes(list_plan const&, compressor_options const&, std::size_t) { return 0; }
-void check_device_memory(void const*, std::string const&) { refuse(); }
+int current_device() { refuse(); }
+void check_device_memory(void const*, std::string const&, int) { refuse(); }
 void compress(list_plan const&, compressor_options const&, sample_key const&, std::uint32_t*, std::uint64_t,
               std::byte*, std::byte*, stream_ref)
 {

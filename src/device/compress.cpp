@@ -4,6 +4,7 @@
 
 #include "compress.hpp"
 #include "device/front.hpp"
+#include "device/scratch_cursor.hpp"
 #include "launch.hpp"
 #include "packet_layout.cuh"
 
@@ -97,22 +98,22 @@ std::uint64_t histogram_bytes(compressor_options const& options)
 }
 
 /// Parts of the scratch, in order; control and histograms stand first, since they are cleared together.
-class scratch_parts {
- public:
-  scratch_parts(device_list const& list, compressor_options const& options, std::byte* scratch)
-    : scratch_{scratch}
+struct scratch_parts {
+  scratch_parts(device_list const& list, list_plan const& plan, compressor_options const& options,
+                std::byte* scratch)
   {
-    control      = take<compress_control>(1);
-    histograms   = take<std::byte>(list.sampled * histogram_bytes(options));
-    cleared      = taken_;
-    segments     = take<segment>(list.segments.size());
-    states       = take<segment_state>(list.segments.size());
-    chunk_states = take<chunk_state>(list.chunks);
-    summaries    = take<std::uint32_t>(list.items);
-    norms        = take<float>(list.stores_norms ? tiles_of(list) : list.draws);
-    slots        = take<slot>(slots_of(list));
+    scratch_cursor cursor{scratch};
+    control      = cursor.take<compress_control>(1);
+    histograms   = cursor.take<std::byte>(list.sampled * histogram_bytes(options));
+    cleared      = cursor.taken();
+    segments     = cursor.take<segment>(list.segments.size());
+    states       = cursor.take<segment_state>(list.segments.size());
+    chunk_states = cursor.take<chunk_state>(list.chunks);
+    summaries    = cursor.take<std::uint32_t>(list.items);
+    norms        = cursor.take<float>(list.stores_norms ? plan.tiles : list.draws);
+    slots        = cursor.take<slot>(plan.slots);
+    bytes        = cursor.taken();
   }
-  [[nodiscard]] std::uint64_t bytes() const { return taken_; }
 
   compress_control* control;
   std::byte* histograms;
@@ -123,42 +124,14 @@ class scratch_parts {
   std::uint32_t* summaries;
   float* norms;
   slot* slots;
-
- private:
-  static std::uint64_t tiles_of(device_list const& list)
-  {
-    std::uint64_t tiles = 0;
-    for (segment const& s : list.segments) {
-      tiles += s.tiles;
-    }
-    return tiles;
-  }
-  static std::uint64_t slots_of(device_list const& list)
-  {
-    std::uint64_t slots = 0;
-    for (segment const& s : list.segments) {
-      slots += s.role == segment_role::sampled ? s.slots : 0;
-    }
-    return slots;
-  }
-
-  template <class T>
-  T* take(std::uint64_t count)
-  {
-    T* const first = scratch_ == nullptr ? nullptr : reinterpret_cast<T*>(scratch_ + taken_);
-    taken_ += rule::round_up(count * sizeof(T), rule::section_alignment);
-    return count == 0 ? nullptr : first;
-  }
-
-  std::byte* scratch_;
-  std::uint64_t taken_ = 0;
+  std::uint64_t bytes;
 };
 
 }  // namespace
 
 std::size_t compress_scratch_bytes(list_plan const& plan, compressor_options const& options)
 {
-  return scratch_parts{list_of(plan, options), options, nullptr}.bytes();
+  return scratch_parts{list_of(plan, options), plan, options, nullptr}.bytes;
 }
 
 void compress(list_plan const& plan, compressor_options const& options, sample_key const& key,
@@ -166,12 +139,11 @@ void compress(list_plan const& plan, compressor_options const& options, sample_k
               stream_ref stream)
 {
   device_list const list = list_of(plan, options);
-  scratch_parts const parts{list, options, scratch};
-  auto const segment_count = static_cast<std::uint32_t>(list.segments.size());
+  scratch_parts const parts{list, plan, options, scratch};
 
   norm_work norms{};
   norms.list          = parts.segments;
-  norms.segment_count = segment_count;
+  norms.segment_count = static_cast<std::uint32_t>(list.segments.size());
   norms.items         = static_cast<std::uint32_t>(list.items);
   norms.kind          = options.norm;
   norms.norms         = list.stores_norms ? parts.norms : nullptr;
@@ -180,34 +152,23 @@ void compress(list_plan const& plan, compressor_options const& options, sample_k
   norms.cleared_words = static_cast<std::uint32_t>(parts.cleared / sizeof(std::uint32_t));
 
   compress_work work{};
-  work.list          = parts.segments;
-  work.segment_count = segment_count;
-  work.items         = norms.items;
-  work.chunks        = static_cast<std::uint32_t>(list.chunks);
-  work.batches       = static_cast<std::uint32_t>(list.batches);
-  work.tiles         = static_cast<std::uint32_t>(plan.tiles);
-  work.elements      = plan.elements;
-  work.capacity      = capacity;
-  work.type          = plan.type;
-  work.values        = options.values;
-  work.index         = options.index;
-  work.norm          = options.norm;
-  work.sampling      = options.sampling;
-  work.companions    = list.companions && options.values != values::sign;
-  work.tile          = options.tile;
-  work.gamma         = options.gamma;
-  work.seed          = key.seed;
-  work.step          = key.step;
-  work.tensor_id     = key.tensor_id;
-  work.step_counter  = step_counter;
-  work.summaries     = parts.summaries;
-  work.norms         = parts.norms;
-  work.control       = parts.control;
-  work.states        = parts.states;
-  work.chunk_states  = parts.chunk_states;
-  work.histograms    = parts.histograms;
-  work.slots         = parts.slots;
-  work.packet        = packet;
+  work.header            = plain_header(plan, options, key, capacity);
+  work.list              = parts.segments;
+  work.items             = norms.items;
+  work.chunks            = static_cast<std::uint32_t>(list.chunks);
+  work.batches           = static_cast<std::uint32_t>(list.batches);
+  work.tiles             = static_cast<std::uint32_t>(plan.tiles);
+  work.scales_companions = list.companions && options.values != values::sign;
+  work.gamma             = options.gamma;
+  work.step_counter      = step_counter;
+  work.summaries         = parts.summaries;
+  work.norms             = parts.norms;
+  work.control           = parts.control;
+  work.states            = parts.states;
+  work.chunk_states      = parts.chunk_states;
+  work.histograms        = parts.histograms;
+  work.slots             = parts.slots;
+  work.packet            = packet;
 
   tile_norms(plan.type, norms, list.segments, stream.get());
   sample_and_compact(work, stream.get());

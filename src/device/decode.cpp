@@ -4,34 +4,30 @@
 #include <vector>
 
 #include "device/front.hpp"
+#include "device/scratch_cursor.hpp"
 #include "launch.hpp"
 #include "packet_layout.cuh"
 
 namespace bird::device {
 namespace {
 
-/// Parts of the scratch, in order; the areas take what is left.
+/// Parts of the scratch, in order; what follows them is for the packets' indices.
 struct decode_parts {
   decode_parts(std::size_t packets, std::size_t tensors, std::byte* scratch)
   {
-    auto const take = [&](std::uint64_t size) {
-      std::byte* const first = scratch == nullptr ? nullptr : scratch + fixed_bytes;
-      fixed_bytes += rule::round_up(size, rule::section_alignment);
-      return first;
-    };
-    control = reinterpret_cast<decode_control*>(take(sizeof(decode_control)));
-    states  = reinterpret_cast<packet_state*>(take(packets * sizeof(packet_state)));
-    layouts = reinterpret_cast<segment_layout*>(take(packets * tensors * sizeof(segment_layout)));
-    outputs = reinterpret_cast<output*>(take(tensors > most_by_value ? tensors * sizeof(output) : 0));
-    areas   = take(0);
+    scratch_cursor cursor{scratch};
+    control = cursor.take<decode_control>(1);
+    states  = cursor.take<packet_state>(packets);
+    layouts = cursor.take<segment_layout>(packets * tensors);
+    outputs = cursor.take<output>(tensors > most_by_value ? tensors : 0);
+    bytes   = cursor.taken();
   }
 
   decode_control* control;
   packet_state* states;
   segment_layout* layouts;
   output* outputs;
-  std::byte* areas;
-  std::uint64_t fixed_bytes = 0;
+  std::uint64_t bytes;
 };
 
 std::vector<output> outputs_of(span<tensor_view const> tensors, std::uint64_t& windows)
@@ -84,9 +80,9 @@ void enqueue(decode_mode mode, span<weighted_packet const> packets, span<tensor_
                            std::to_string(most_packets) + " of one call");
   }
   decode_parts const parts{packets.size(), tensors.size(), scratch.data()};
-  if (scratch.size() < parts.fixed_bytes) {
+  if (scratch.size() < parts.bytes) {
     throw invalid_argument("scratch: " + std::to_string(scratch.size()) + " bytes were given, at least " +
-                           std::to_string(parts.fixed_bytes) + " are needed");
+                           std::to_string(parts.bytes) + " are needed");
   }
   if (packets.empty() || tensors.empty()) {  // nothing can fail
     check(cudaMemsetAsync(parts.control, 0, sizeof *parts.control, stream.get()), "cudaMemsetAsync");
@@ -98,11 +94,11 @@ void enqueue(decode_mode mode, span<weighted_packet const> packets, span<tensor_
   work.packet_count = static_cast<std::uint32_t>(packets.size());
   work.output_count = static_cast<std::uint32_t>(outputs.size());
   work.windows      = static_cast<std::uint32_t>(windows);
-  work.area_bytes   = (scratch.size() - parts.fixed_bytes) / packets.size() / 16 * 16;
+  work.area_bytes   = (scratch.size() - parts.bytes) / packets.size() / 16 * 16;
   work.control      = parts.control;
   work.packets      = parts.states;
   work.layouts      = parts.layouts;
-  work.areas        = parts.areas;
+  work.areas        = scratch.data() + parts.bytes;
   work.outputs      = parts.outputs;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     work.inputs[i] = {packets[i].packet.data(), packets[i].packet.size(), packets[i].weight};
@@ -119,7 +115,7 @@ std::size_t decode_scratch_bytes(list_plan const& plan, compressor_options const
     rule::round_up(index_area{options.sampling, options.index, plan.tiles, plan.slots}.bytes(), 16) +
     // Fewer slots may have longer upper parts.
     rule::round_up(4 * rule::ceil_div(rule::ceil_div(2 * plan.tiles, 64), index_words), 16);
-  return decode_parts{packets, plan.segments.size(), nullptr}.fixed_bytes + packets * area;
+  return decode_parts{packets, plan.segments.size(), nullptr}.bytes + packets * area;
 }
 
 void decompress(span<std::byte const> packet, span<tensor_view const> tensors, span<std::byte> scratch,

@@ -16,9 +16,11 @@ namespace bird::device {
 [[nodiscard]] std::size_t decode_scratch_bytes(list_plan const& plan, compressor_options const& options,
                                                std::size_t packets);
 
-/// @throws invalid_argument unless the current device may read and write at `address`; or when the build has
-///         no device code
-void check_device_memory(void const* address, std::string const& name);
+/// The device that a call's memory must lie on. @throws invalid_argument when the build has no device code
+[[nodiscard]] int current_device();
+
+/// @throws invalid_argument unless this device may read and write at `address`
+void check_device_memory(void const* address, std::string const& name, int device);
 
 /// Arguments have been checked. @throws cuda_error
 void compress(list_plan const& plan, compressor_options const& options, sample_key const& key,

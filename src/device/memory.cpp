@@ -3,7 +3,14 @@
 
 namespace bird::device {
 
-void check_device_memory(void const* address, std::string const& name)
+int current_device()
+{
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
+void check_device_memory(void const* address, std::string const& name, int device)
 {
   if (address == nullptr) {
     return;
@@ -14,11 +21,9 @@ void check_device_memory(void const* address, std::string const& name)
     throw invalid_argument(name + ": address " + std::to_string(reinterpret_cast<std::uintptr_t>(address)) +
                            " is pageable host memory, but a CUDA stream was given; use bird::on_host");
   }
-  int current = 0;
-  check(cudaGetDevice(&current), "cudaGetDevice");
-  if (attributes.type == cudaMemoryTypeDevice && attributes.device != current) {
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device != device) {
     throw invalid_argument(name + ": lies on device " + std::to_string(attributes.device) +
-                           ", but the current device is " + std::to_string(current));
+                           ", but the current device is " + std::to_string(device));
   }
 }
 

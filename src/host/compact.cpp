@@ -272,21 +272,7 @@ segment_entry entry_of(segment_plan const& s, segment_sample const& sample)
 packet_header header_of(list_plan const& plan, compressor_options const& options, sample_key const& name,
                         std::uint64_t capacity, span<segment_entry const> entries)
 {
-  packet_header header{};
-  header.magic         = packet_magic;
-  header.version       = packet_version;
-  header.type          = plan.wire;
-  header.sampling      = options.sampling;
-  header.values        = options.values;
-  header.index         = options.index;
-  header.norm          = options.norm;
-  header.segment_count = static_cast<std::uint32_t>(plan.segments.size());
-  header.element_count = plan.elements;
-  header.capacity      = capacity;
-  header.seed          = name.seed;
-  header.step          = name.step;
-  header.tensor_id     = name.tensor_id;
-  header.tile          = options.tile;
+  packet_header header = plain_header(plan, options, name, capacity);
   for (segment_entry const& entry : entries) {
     header.flags = header.flags | entry.flags;
     header.slot_count += entry.role == segment_role::sampled ? entry.slots : 0;

@@ -104,19 +104,25 @@ class index_decoder {
   [[nodiscard]] static __device__ bool is_sound(packet_header const& h, segment_entry const& e,
                                                 std::uint64_t count)
   {
-    auto const role             = static_cast<std::uint32_t>(e.role);
-    bool const sampled          = e.role == segment_role::sampled;
+    bool const sampled = e.role == segment_role::sampled;
+    if (static_cast<std::uint32_t>(e.role) - 1 >= 3 || e.count != count || e.reserved != 0 ||
+        e.reserved2 != 0 || (e.flags & ~header_flag::known) != 0) {
+      return false;
+    }
+    if (e.role == segment_role::dense) {
+      return e.tile == 0 && e.slots == 0 && e.scale == 1.0F;
+    }
+    bool const has_tile = !sampled      ? e.tile == 0
+                          : h.tile != 0 ? e.tile == rule::segment_tile(h.tile, 0, e.count)
+                                        : e.tile <= e.count && (e.tile != 0 || e.count == 0);
+    if (!has_tile) {  // and so the number of tiles is none
+      return false;
+    }
+    std::uint32_t const scale   = rule::bits_of(e.scale);
+    bool const power            = (scale & 0x807FFFFFU) == 0 && scale != 0 && scale < rule::infinity_bits;
+    bool const scaled           = h.values == values::sign ? scale < rule::infinity_bits : power;
     std::uint64_t const at_most = sampled ? rule::tiles_of(e.count, e.tile) : e.count;
-    bool const has_tile         = h.tile != 0 ? e.tile == rule::segment_tile(h.tile, 0, e.count)
-                                              : e.tile <= e.count && (e.tile != 0 || e.count == 0);
-    bool const power            = (rule::bits_of(e.scale) & 0x807FFFFFU) == 0 && rule::bits_of(e.scale) != 0;
-    bool const scaled           = e.role == segment_role::dense ? e.scale == 1.0F
-                                  : h.values == values::sign    ? rule::bits_of(e.scale) < rule::infinity_bits
-                                                                : power && rule::is_finite(e.scale);
-    return role - 1 < 3 && e.count == count && e.reserved == 0 && e.reserved2 == 0 &&
-           (e.flags & ~header_flag::known) == 0 && (sampled ? has_tile : e.tile == 0) &&
-           at_most <= (e.role == segment_role::dense ? e.count : rule::max_tiles) &&
-           e.slots <= (e.role == segment_role::dense ? 0 : at_most) && scaled;
+    return at_most <= rule::max_tiles && e.slots <= at_most && scaled;
   }
 
   /// All threads of the block.

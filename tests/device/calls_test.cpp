@@ -202,6 +202,48 @@ TEST_F(DeviceCall, RefusesDamagedPacketsAndLeavesTheTensorsAsTheyAre)
   }
 }
 
+/// Overwrites four bytes.
+void put(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t value)
+{
+  for (std::size_t i = 0; i < sizeof value; ++i) {
+    bytes.at(at + i) = static_cast<std::byte>(value >> 8 * i);
+  }
+}
+
+/// Makes the checksum that of the bytes again.
+void sign_again(std::vector<std::byte>& bytes)
+{
+  std::uint64_t sum = 0;
+  put(bytes, offsetof(bird::packet_header, checksum), 0);
+  for (std::size_t i = 0; i < bytes.size() / 8; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + 8 * i, 8);
+    sum += bird::rule::checksum_term(i, word);
+  }
+  put(bytes, offsetof(bird::packet_header, checksum), bird::rule::checksum_fold(sum));
+}
+
+TEST_F(DeviceCall, RefusesASegmentOfRowsWithoutElements)
+{
+  bird::compressor const codec{bird::preset("paper")};
+  twin_list const list{bird::dtype::float32, {{1'000, bird::segment_role::sampled, 50}}, 14};
+  host_buffer packet{codec.packet_capacity(list.host())};
+  host_buffer work{codec.compress_scratch_bytes(list.host())};
+  auto const report = codec.compress(list.host(), {}, packet.span(), work.span(), bird::on_host);
+  auto const used   = packet.span().first(report.packet_bytes);
+  std::vector<std::byte> bytes{used.begin(), used.end()};
+  put(bytes, sizeof(bird::packet_header) + offsetof(bird::segment_entry, tile), 0);
+  sign_again(bytes);
+  device_buffer const damaged{bytes.size()};
+  damaged.fill_from(bytes.data());
+  device_buffer const scratch{codec.decode_scratch_bytes(list.host())};
+  twin_outputs const out{list.host(), bird::dtype::float32};
+  stream const s;
+  bird::decompress(damaged.span(), out.device(), scratch.span(), s);
+  EXPECT_THROW(bird::check_decoded(scratch.span(), s), bird::bad_packet);
+  EXPECT_TRUE(out.same());
+}
+
 TEST_F(DeviceCall, NeverWritesOutsideForAHostilePacketWhoseChecksumIsRight)
 {
   // Everything but the checksum is hostile: any byte of table or index, then the sum is made right again.
@@ -216,15 +258,7 @@ TEST_F(DeviceCall, NeverWritesOutsideForAHostilePacketWhoseChecksumIsRight)
     for (int i = 0; i < 3; ++i) {
       bytes[8 + random() % std::min<std::size_t>(bytes.size() - 8, 600)] = static_cast<std::byte>(random());
     }
-    std::uint64_t sum = 0;
-    std::memset(bytes.data() + 60, 0, 4);
-    for (std::size_t i = 0; i < bytes.size() / 8; ++i) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + 8 * i, 8);
-      sum += bird::rule::checksum_term(i, word);
-    }
-    std::uint32_t const fold = bird::rule::checksum_fold(sum);
-    std::memcpy(bytes.data() + 60, &fold, 4);
+    sign_again(bytes);
     hostile.fill_from(bytes.data());
     bird::decompress(hostile.span(), out.device(), c.decode_scratch.span(), s);
     try {

@@ -42,6 +42,16 @@ class window_writer {
   }
 
  private:
+  /// A stretch of one tensor, as sums in shared memory.
+  struct window_view {
+    std::uint32_t number;  ///< of the tensor
+    std::uint64_t count;   ///< elements of the tensor
+    std::uint64_t first;
+    std::uint64_t end;
+    float* sums;  ///< of the elements from `first` on
+    [[nodiscard]] __device__ std::uint32_t length() const { return static_cast<std::uint32_t>(end - first); }
+  };
+
   /// Slots of one packet that meet a window.
   struct run_of_slots {
     std::uint32_t begin;
@@ -68,17 +78,16 @@ class window_writer {
     return begin;
   }
 
-  [[nodiscard]] __device__ run_of_slots find(std::uint32_t packet, std::uint32_t number, std::uint64_t first,
-                                             std::uint64_t end) const
+  [[nodiscard]] __device__ run_of_slots find(std::uint32_t packet, window_view const& v) const
   {
-    segment_layout const& s = layout(packet, number);
+    segment_layout const& s = layout(packet, v.number);
     if (s.role == segment_role::dense) {
       return {0, 1};
     }
     std::uint32_t const* const names = w_.packets[packet].names;
     std::uint32_t const stop         = s.first_slot + s.slots;
-    std::uint32_t const begin        = search(names, s.first_slot, stop, s.first_tile + first / s.tile);
-    return {begin, search(names, begin, stop, s.first_tile + rule::ceil_div(end, s.tile))};
+    std::uint32_t const begin        = search(names, s.first_slot, stop, s.first_tile + v.first / s.tile);
+    return {begin, search(names, begin, stop, s.first_tile + rule::ceil_div(v.end, s.tile))};
   }
 
   template <class T>
@@ -89,30 +98,30 @@ class window_writer {
     std::uint64_t const count = outputs_[number].count;
     std::uint64_t const first = std::uint64_t{window} * window_elements;
     std::uint64_t const end   = count - first < window_elements ? count : first + window_elements;
-    auto const length         = static_cast<std::uint32_t>(end - first);
-    bool touched              = false;
-    bool poisoned             = false;
+    window_view const v{number, count, first, end, sums};
+    bool touched  = false;
+    bool poisoned = false;
     for (std::uint32_t p = threadIdx.x; p < w_.packet_count; p += block_threads) {
-      runs[p]  = find(p, number, first, end);
+      runs[p]  = find(p, v);
       touched  = touched || runs[p].begin != runs[p].end;
       poisoned = poisoned || (first == 0 && (layout(p, number).flags & header_flag::non_finite) != 0);
     }
     touched  = __syncthreads_or(touched ? 1 : 0) != 0;
     poisoned = __syncthreads_or(poisoned ? 1 : 0) != 0;
     if (touched) {
-      for (std::uint32_t i = threadIdx.x; i < length; i += block_threads) {
+      for (std::uint32_t i = threadIdx.x; i < v.length(); i += block_threads) {
         sums[i] = Mode == decode_mode::overwrite ? 0.0F : rule::widen(data[first + i]);
       }
       __syncthreads();
       for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
-        add_packet(p, number, runs[p], first, length, count, sums);
+        add_packet(p, runs[p], v);
         __syncthreads();
       }
-      for (std::uint32_t i = threadIdx.x; i < length; i += block_threads) {
+      for (std::uint32_t i = threadIdx.x; i < v.length(); i += block_threads) {
         data[first + i] = rule::narrow_to<T>::from(sums[i]);
       }
     } else if (Mode == decode_mode::overwrite) {
-      fill_zeros(data + first, length);
+      fill_zeros(data + first, v.length());
     }
     if (poisoned) {
       __syncthreads();
@@ -136,50 +145,46 @@ class window_writer {
     }
   }
 
-  __device__ void add_packet(std::uint32_t packet, std::uint32_t number, run_of_slots run,
-                             std::uint64_t first, std::uint32_t length, std::uint64_t count, float* sums)
+  __device__ void add_packet(std::uint32_t packet, run_of_slots run, window_view const& v)
   {
     packet_header const& header = w_.packets[packet].header;
     switch (header.type) {
       case dtype::float32:
-        return add_as<float>(packet, number, run, first, length, count, sums);
+        return add_as<float>(packet, run, v);
       case dtype::float16:
-        return add_as<rule::half16>(packet, number, run, first, length, count, sums);
+        return add_as<rule::half16>(packet, run, v);
       case dtype::bfloat16:
-        return add_as<rule::bfloat16>(packet, number, run, first, length, count, sums);
+        return add_as<rule::bfloat16>(packet, run, v);
     }
   }
 
   template <class Wire>
-  __device__ void add_as(std::uint32_t packet, std::uint32_t number, run_of_slots run, std::uint64_t first,
-                         std::uint32_t length, std::uint64_t count, float* sums)
+  __device__ void add_as(std::uint32_t packet, run_of_slots run, window_view const& v)
   {
-    segment_layout const& s       = layout(packet, number);
+    segment_layout const& s       = layout(packet, v.number);
     std::byte const* const region = w_.inputs[packet].bytes + s.region_offset;
     packet_header const& header   = w_.packets[packet].header;
     float const weight            = Mode == decode_mode::overwrite ? 1.0F : w_.inputs[packet].weight;
     if (s.role == segment_role::dense) {
-      Wire const* const values = reinterpret_cast<Wire const*>(region) + first;
-      for (std::uint32_t i = threadIdx.x; i < length; i += block_threads) {
+      Wire const* const values = reinterpret_cast<Wire const*>(region) + v.first;
+      for (std::uint32_t i = threadIdx.x; i < v.length(); i += block_threads) {
         float const value = rule::widen(values[i]);
-        sums[i]           = Mode == decode_mode::overwrite ? value : sums[i] + weight * value;
+        v.sums[i]         = Mode == decode_mode::overwrite ? value : v.sums[i] + weight * value;
       }
       return;
     }
     if (header.values == values::sign) {
       auto const* const bits = reinterpret_cast<std::uint32_t const*>(region);
-      add_slots(packet, s, run, first, length, count, sums, [&](std::uint64_t at, std::uint32_t items) {
+      add_slots(packet, s, run, v, [&](std::uint64_t at, std::uint32_t items) {
         float const magnitude =
           weight *
           (s.role == segment_role::companion ? s.scale : rule::sign_magnitude(header.norm, s.scale, items));
         return (bits[at / 32] >> at % 32 & 1U) != 0 ? -magnitude : magnitude;
       });
     } else if (header.values == values::bf16) {
-      add_slots(packet, s, run, first, length, count, sums,
-                scaled(reinterpret_cast<rule::bfloat16 const*>(region), s.scale, weight));
+      add_slots(packet, s, run, v, scaled(reinterpret_cast<rule::bfloat16 const*>(region), s.scale, weight));
     } else {
-      add_slots(packet, s, run, first, length, count, sums,
-                scaled(reinterpret_cast<Wire const*>(region), s.scale, weight));
+      add_slots(packet, s, run, v, scaled(reinterpret_cast<Wire const*>(region), s.scale, weight));
     }
   }
 
@@ -192,14 +197,12 @@ class window_writer {
   /// Some lanes take a slot each: as many as its tile has elements, up to a warp.
   template <class Value>
   __device__ void add_slots(std::uint32_t packet, segment_layout const& s, run_of_slots run,
-                            std::uint64_t first, std::uint32_t length, std::uint64_t count, float* sums,
-                            Value const& value)
+                            window_view const& v, Value const& value)
   {
     std::uint32_t const* const names = w_.packets[packet].names;
     std::uint32_t const bits         = rule::bit_width(s.tile - 1);
     std::uint32_t const lanes        = bits > 5 ? warp_lanes : 1U << bits;
     std::uint32_t const lane         = threadIdx.x % lanes;
-    std::uint64_t const end          = first + length;
     for (std::uint32_t head = run.begin + threadIdx.x / lanes; head < run.end;
          head += block_threads / lanes) {
       std::uint32_t const name = names[head];
@@ -207,16 +210,16 @@ class window_writer {
         continue;  // the lanes of its tile's first slot take it
       }
       std::uint64_t const begin = std::uint64_t{name - s.first_tile} * s.tile;
-      std::uint64_t const left  = count - begin;
+      std::uint64_t const left  = v.count - begin;
       auto const items          = static_cast<std::uint32_t>(left < s.tile ? left : s.tile);
-      std::uint64_t const from  = begin > first ? begin : first;
-      std::uint64_t const to    = begin + items < end ? begin + items : end;
+      std::uint64_t const from  = begin > v.first ? begin : v.first;
+      std::uint64_t const to    = begin + items < v.end ? begin + items : v.end;
       for (std::uint64_t element = from + lane; element < to; element += lanes) {
-        float sum = sums[element - first];
+        float sum = v.sums[element - v.first];
         for (std::uint32_t slot = head; slot < run.end && names[slot] == name; ++slot) {
           sum += value(std::uint64_t{slot - s.first_slot} * s.tile + (element - begin), items);
         }
-        sums[element - first] = sum;
+        v.sums[element - v.first] = sum;
       }
     }
   }

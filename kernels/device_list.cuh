@@ -62,6 +62,7 @@ struct segment_state {
   std::uint32_t non_zero;     ///< tiles with a norm; bi_random: survivors
   std::uint32_t light_slots;  ///< systematic: slots of the tiles that are not certain
   std::uint32_t cut;          ///< select: key of the last tile that is kept
+  std::uint32_t all_kept;     ///< top: fewer tiles than slots have a norm
   std::uint32_t slots;        ///< kept
   std::uint32_t first_slot;   ///< among those of the packet
   float scale;

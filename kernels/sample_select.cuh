@@ -139,7 +139,7 @@ class select_sampler {
   /// True when nothing need be selected, because all that have a key are kept.
   [[nodiscard]] __device__ bool keeps_all(segment const& s, segment_state const& state) const
   {
-    return How == sampling::bi_random ? state.non_zero <= s.slots : state.light_slots != 0;
+    return How == sampling::bi_random ? state.non_zero <= s.slots : state.all_kept != 0;
   }
 
   [[nodiscard]] __device__ std::uint32_t* bins(segment const& s) const
@@ -198,7 +198,7 @@ class select_sampler {
     }
     prefix const keys = block_prefix(sum);
     if (keys.total < wanted) {  // only at the first digit: fewer than K tiles have a key
-      state.light_slots = 1;
+      state.all_kept = 1;
       return;
     }
     if (keys.before < wanted && wanted <= keys.before + sum) {

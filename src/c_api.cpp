@@ -166,9 +166,9 @@ bird::span<std::byte const> packet_of(void const* packet, std::size_t bytes)
   return {static_cast<std::byte const*>(packet), bytes};
 }
 
-bird::span<std::byte> scratch_of(void* scratch, std::size_t bytes)
+bird::span<std::byte> bytes_of(void* memory, std::size_t bytes)
 {
-  return {static_cast<std::byte*>(scratch), bytes};
+  return {static_cast<std::byte*>(memory), bytes};
 }
 
 std::vector<bird::weighted_packet> packets_of(void const* const* packets, std::size_t const* packet_bytes,
@@ -196,9 +196,9 @@ void compress(bird_compressor const* compressor, bird_tensor const* tensors, std
   if (scratch_bytes != 0) {
     check_not_null(scratch, "scratch");
   }
-  auto const done = compressor->codec.compress(
-    views, {key.seed, key.step, key.tensor_id}, {static_cast<std::byte*>(packet), packet_bytes},
-    {static_cast<std::byte*>(scratch), scratch_bytes}, memory, stream_of(stream));
+  auto const done =
+    compressor->codec.compress(views, {key.seed, key.step, key.tensor_id}, bytes_of(packet, packet_bytes),
+                               bytes_of(scratch, scratch_bytes), memory, stream_of(stream));
   if (report != nullptr) {
     *report = {done.dense_bytes, done.packet_bytes, done.kept_slots, done.tiles, done.non_finite, 0,
                done.seconds,     done.omega};
@@ -348,7 +348,7 @@ bird_result bird_decompress_enqueue(void const* packet, size_t packet_bytes, bir
   return guarded([&] {
     check_not_null(packet, "packet");
     bird::decompress(packet_of(packet, packet_bytes), written_views_of(tensors, tensor_count),
-                     scratch_of(scratch, scratch_bytes), stream_of(stream));
+                     bytes_of(scratch, scratch_bytes), stream_of(stream));
   });
 }
 
@@ -358,8 +358,7 @@ bird_result bird_apply_enqueue(void const* const* packets, size_t const* packet_
 {
   return guarded([&] {
     bird::apply(packets_of(packets, packet_bytes, weights, packet_count),
-                written_views_of(tensors, tensor_count), scratch_of(scratch, scratch_bytes),
-                stream_of(stream));
+                written_views_of(tensors, tensor_count), bytes_of(scratch, scratch_bytes), stream_of(stream));
   });
 }
 
@@ -380,7 +379,7 @@ bird_result bird_compress_replayable(bird_compressor const* compressor, bird_ten
     check_not_null(compressor, "compressor");
     compressor->codec.compress_replayable(
       views_of(tensors, tensor_count, true), {key.seed, key.step, key.tensor_id}, step_counter,
-      scratch_of(packet, packet_bytes), scratch_of(scratch, scratch_bytes), stream_of(stream));
+      bytes_of(packet, packet_bytes), bytes_of(scratch, scratch_bytes), stream_of(stream));
   });
 }
 

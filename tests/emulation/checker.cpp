@@ -271,7 +271,8 @@ void check_order(word_state& word, char const* address, access_record const& min
                  fiber const& one)
 {
   auto const conflicts = [&](access_record const& other) {
-    return (other.bytes & mine.bytes) != 0 && !(other.atomic && mine.atomic) && !happened_before(other, one);
+    return current().report_races && (other.bytes & mine.bytes) != 0 && !(other.atomic && mine.atomic) &&
+           !happened_before(other, one);
   };
   if (conflicts(word.write)) {
     report_race(address, writes, mine.code, word.write, true);
@@ -399,12 +400,17 @@ struct installation {
     checker.start     = on_start;
     checker.barrier   = on_barrier;
     checker.warp      = on_warp;
-    checker.allocated = [](char const* begin, std::size_t size) {
+    checker.allocated = [](char const* begin, std::size_t size, bool written) {
       reserve_states();
-      set_owned(begin, size, true, false);
+      set_owned(begin, size, true, written);
     };
-    checker.freed   = [](char const* begin, std::size_t size) { set_owned(begin, size, false, false); };
-    checker.written = [](char const* begin, std::size_t size) { set_owned(begin, size, true, true); };
+    checker.freed  = [](char const* begin, std::size_t size) { set_owned(begin, size, false, false); };
+    checker.copied = [](char const* to, char const*, std::size_t size) {
+      if (in_arena(to)) {
+        set_owned(to, size, true, true);
+      }
+      return true;
+    };
     checker.traffic = [] { return std::pair{bytes_read, bytes_written}; };
   }
 } const install;
@@ -452,50 +458,60 @@ BIRD_ACCESS(16)
     after_atomic(plain, sizeof(type), true, true, order, BIRD_CALLER);        \
     return before;                                                            \
   }
-#define BIRD_ATOMIC(bits, type)                                                                            \
-  type __tsan_atomic##bits##_load(type const volatile* at, int order)                                      \
-  {                                                                                                        \
-    void const* const plain = const_cast<type const*>(at);                                                 \
-    before_atomic(plain, true, *at);                                                                       \
-    type const value = *at;                                                                                \
-    after_atomic(plain, sizeof(type), true, false, order, BIRD_CALLER);                                    \
-    return value;                                                                                          \
-  }                                                                                                        \
-  void __tsan_atomic##bits##_store(type volatile* at, type value, int order)                               \
-  {                                                                                                        \
-    void const* const plain = const_cast<type*>(at);                                                       \
-    before_atomic(plain, false, 0);                                                                        \
-    *at = value;                                                                                           \
-    after_atomic(plain, sizeof(type), false, true, order, BIRD_CALLER);                                    \
-  }                                                                                                        \
-  int __tsan_atomic##bits##_compare_exchange_strong(type volatile* at, type* expected, type value,         \
-                                                    int order, int failure_order)                          \
-  {                                                                                                        \
-    void const* const plain = const_cast<type*>(at);                                                       \
-    before_atomic(plain, false, 0);                                                                        \
-    type const before = *at;                                                                               \
-    bool const equal  = before == *expected;                                                               \
-    if (equal) {                                                                                           \
-      *at = value;                                                                                         \
-    } else {                                                                                               \
-      *expected = before;                                                                                  \
-    }                                                                                                      \
-    after_atomic(plain, sizeof(type), true, equal, equal ? order : failure_order, BIRD_CALLER);            \
-    return equal ? 1 : 0;                                                                                  \
-  }                                                                                                        \
-  type __tsan_atomic##bits##_compare_exchange_val(type volatile* at, type expected, type value, int order, \
-                                                  int failure_order)                                       \
-  {                                                                                                        \
-    __tsan_atomic##bits##_compare_exchange_strong(at, &expected, value, order, failure_order);             \
-    return expected;                                                                                       \
-  }                                                                                                        \
-  BIRD_CHANGE(bits, type, exchange, value)                                                                 \
-  BIRD_CHANGE(bits, type, fetch_add, before + value)                                                       \
-  BIRD_CHANGE(bits, type, fetch_or, before | value)
+#define BIRD_ATOMIC(bits, type)                                                                             \
+  type __tsan_atomic##bits##_load(type const volatile* at, int order)                                       \
+  {                                                                                                         \
+    void const* const plain = const_cast<type const*>(at);                                                  \
+    before_atomic(plain, true, *at);                                                                        \
+    type const value = *at;                                                                                 \
+    after_atomic(plain, sizeof(type), true, false, order, BIRD_CALLER);                                     \
+    return value;                                                                                           \
+  }                                                                                                         \
+  void __tsan_atomic##bits##_store(type volatile* at, type value, int order)                                \
+  {                                                                                                         \
+    void const* const plain = const_cast<type*>(at);                                                        \
+    before_atomic(plain, false, 0);                                                                         \
+    *at = value;                                                                                            \
+    after_atomic(plain, sizeof(type), false, true, order, BIRD_CALLER);                                     \
+  }                                                                                                         \
+  int __tsan_atomic##bits##_compare_exchange_strong(type volatile* at, type* expected, type value,          \
+                                                    int order, int failure_order)                           \
+  {                                                                                                         \
+    void const* const plain = const_cast<type*>(at);                                                        \
+    before_atomic(plain, false, 0);                                                                         \
+    type const before = *at;                                                                                \
+    bool const equal  = before == *expected;                                                                \
+    if (equal) {                                                                                            \
+      *at = value;                                                                                          \
+    } else {                                                                                                \
+      *expected = before;                                                                                   \
+    }                                                                                                       \
+    after_atomic(plain, sizeof(type), true, equal, equal ? order : failure_order, BIRD_CALLER);             \
+    return equal ? 1 : 0;                                                                                   \
+  }                                                                                                         \
+  type __tsan_atomic##bits##_compare_exchange_val(type volatile* at, type expected, type value, int order,  \
+                                                  int failure_order)                                        \
+  {                                                                                                         \
+    __tsan_atomic##bits##_compare_exchange_strong(at, &expected, value, order, failure_order);              \
+    return expected;                                                                                        \
+  }                                                                                                         \
+  BIRD_CHANGE(bits, type, exchange, value)                                                                  \
+  BIRD_CHANGE(bits, type, fetch_add, before + value)                                                        \
+  BIRD_CHANGE(bits, type, fetch_sub, before - value)                                                        \
+  BIRD_CHANGE(bits, type, fetch_and, before& value)                                                         \
+  BIRD_CHANGE(bits, type, fetch_or, before | value)                                                         \
+  BIRD_CHANGE(bits, type, fetch_xor, before ^ value)                                                        \
+  int __tsan_atomic##bits##_compare_exchange_weak(type volatile* at, type* expected, type value, int order, \
+                                                  int failure_order)                                        \
+  {                                                                                                         \
+    return __tsan_atomic##bits##_compare_exchange_strong(at, expected, value, order, failure_order);        \
+  }
 BIRD_ATOMIC(8, std::uint8_t)
+BIRD_ATOMIC(16, std::uint16_t)
 BIRD_ATOMIC(32, std::uint32_t)
 BIRD_ATOMIC(64, std::uint64_t)
 
+void __tsan_atomic_signal_fence(int) {}
 void __tsan_atomic_thread_fence(int order)
 {
   fiber* const one = running;

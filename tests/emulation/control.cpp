@@ -22,6 +22,8 @@ struct state {
   std::uint64_t calls     = 0;
   std::uint64_t failing   = 0;  ///< 0: none
   cudaError_t fail_status = cudaSuccess;
+  call fail_kind          = call::any;
+  bool calls_forbidden    = false;
   bool lost               = false;
 };
 
@@ -65,21 +67,29 @@ counters const& counted() { return now().counted; }
 counters& count() { return now().counted; }
 std::size_t live_allocations() { return count_regions(); }
 
-void fail_call(std::uint64_t n, cudaError_t status)
+void fail_call(std::uint64_t n, cudaError_t status, call kind)
 {
   now().calls       = 0;
   now().failing     = n;
   now().fail_status = status;
+  now().fail_kind   = kind;
 }
 std::uint64_t calls_made() { return now().calls; }
 
-cudaError_t admit_call()
+cudaError_t admit_call(call kind)
 {
   if (now().lost) {
     return cudaErrorLaunchFailure;
   }
+  if (now().calls_forbidden) {
+    return cudaErrorNotPermitted;
+  }
+  if (now().fail_kind != call::any && now().fail_kind != kind) {
+    return cudaSuccess;
+  }
   return ++now().calls == now().failing ? now().fail_status : cudaSuccess;
 }
+void forbid_calls(bool forbidden) { now().calls_forbidden = forbidden; }
 
 void note_launch(launch_record const& record) { now().launches.push_back(record); }
 void lose_device() { now().lost = true; }

@@ -22,6 +22,7 @@ struct settings {
   int blocks_each       = 2;     ///< blocks of 256 threads that one multiprocessor runs at once
   std::uint32_t preempt = 64;    ///< checked lane: mean number of accesses between two switches
   bool starve           = true;  ///< some threads run only when no other can
+  bool report_races     = true;  ///< checked lane
 };
 
 /// Back to the beginning: no reports, no errors, counters at zero, streams of an aborted test forgotten. Live
@@ -56,10 +57,20 @@ struct counters {
 
 /// Live allocations, of device and pinned memory.
 [[nodiscard]] std::size_t live_allocations();
+struct allocation {
+  std::size_t bytes;
+  bool pinned;
+  int device;
+  int number;  ///< as in reports
+};
+[[nodiscard]] std::vector<allocation> list_allocations();
 
-/// The n-th call from now (1: the next) that can fail fails with this status and does nothing.
-void fail_call(std::uint64_t n, cudaError_t status);
-/// Calls that could have failed since reset() or the last fail_call().
+/// Kinds of calls that can be made to fail. A wait includes cudaDeviceSynchronize; a copy includes fills.
+enum class call { any, allocation, launch, copy, wait, other };
+
+/// The n-th call of this kind from now (1: the next) fails with this status and does nothing; 0: none does.
+void fail_call(std::uint64_t n, cudaError_t status, call kind = call::any);
+/// Calls of that kind (at first: of any) since reset() or the last fail_call().
 [[nodiscard]] std::uint64_t calls_made();
 
 /// True where kernels are compiled with the checks of accesses (the checked lane).

@@ -208,7 +208,10 @@ std::unique_ptr<block> make_block(unsigned number, unsigned place, unsigned thre
   b->parked.resize(warps);
   b->shared.assign(shared_image.size, static_cast<char>(0xA5));  // shared memory begins as garbage
   if (checker.launch != nullptr) {
-    b->shadow_alias = allocate_alias(shared_image.size);
+    b->shadow_alias = allocate_shared(shared_image.size);
+  }
+  if (current_launch->dynamic_shared_bytes != 0) {
+    b->dynamic_shared = allocate_shared(current_launch->dynamic_shared_bytes);
   }
   starvation const starved{threads};
   for (unsigned rank = 0; rank < threads; ++rank) {
@@ -234,7 +237,10 @@ void end_block(block& b)
     release_stack(*one);
   }
   if (b.shadow_alias != nullptr) {
-    free_alias(b.shadow_alias, shared_image.size);
+    free_shared(b.shadow_alias, shared_image.size);
+  }
+  if (b.dynamic_shared != nullptr) {
+    free_shared(b.dynamic_shared, current_launch->dynamic_shared_bytes);
   }
 }
 
@@ -407,6 +413,8 @@ void abort_grid()
 }
 
 // --- what device code calls
+
+void* dynamic_shared_memory() { return running->owner->dynamic_shared; }
 
 unsigned lane_number() { return running->rank % 32; }
 

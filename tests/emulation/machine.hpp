@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -96,8 +97,9 @@ struct block {
   std::vector<std::vector<std::unique_ptr<warp_group>>> groups;  ///< a warp each
   std::vector<std::vector<fiber*>> parked;                       ///< a warp each: in a warp operation
   std::vector<char> shared;                                      ///< image of the thread-local variables
-  char* shadow_alias = nullptr;                                  ///< stands for them in the checker
-  std::shared_ptr<knowledge const> base;                         ///< checker: known to all its threads
+  char* dynamic_shared = nullptr;
+  char* shadow_alias   = nullptr;         ///< stands for them in the checker
+  std::shared_ptr<knowledge const> base;  ///< checker: known to all its threads
 };
 
 struct grid_launch {
@@ -105,6 +107,7 @@ struct grid_launch {
   dim3 grid;
   dim3 threads;
   bool cooperative;
+  std::size_t dynamic_shared_bytes;
   std::shared_ptr<bound_kernel const> call;
 };
 
@@ -140,6 +143,7 @@ struct region {
   std::size_t size;
   std::size_t span;  ///< of the pages that hold it; they end where it ends
   bool pinned;       ///< host memory that a device may read
+  bool usable;
   int device;
   int number;
 };
@@ -155,28 +159,42 @@ extern char* arena;
 /// Device memory is out of the host's reach except while kernels and copies run.
 void open_device_memory(bool open);
 void open_region(void const* address, bool open);  ///< the one that holds it, if any
+void set_usable(char* begin, bool usable);         ///< memory of a stream is not before the stream is there
+[[nodiscard]] bool in_arena(void const* address);
 [[nodiscard]] bool in_argument_memory(char const* address);
-[[nodiscard]] char* allocate_alias(std::size_t size);
-void free_alias(char* alias, std::size_t size);
+/// Memory that a block shares, filled with garbage; and addresses that stand for such memory in the checker.
+[[nodiscard]] char* allocate_shared(std::size_t size);
+void free_shared(char* begin, std::size_t size);
+
+// --- order of kernels and copies
+
+/// What of the queued work is known to have happened: for each lane (a stream, a branch of a graph) the
+/// number of the last task.
+using task_times = std::map<unsigned, std::uint32_t>;
+void learn(task_times& into, task_times const& from);
 
 // --- the checker's ears; empty where it is not linked
 
 struct checker_hooks {
-  void (*launch)(unsigned places)                        = nullptr;
-  void (*start)(fiber& one)                              = nullptr;
-  void (*barrier)(block& all)                            = nullptr;
-  void (*warp)(std::vector<fiber*> const& lanes)         = nullptr;
-  void (*allocated)(char const* begin, std::size_t size) = nullptr;
-  void (*freed)(char const* begin, std::size_t size)     = nullptr;
-  void (*written)(char const* begin, std::size_t size)   = nullptr;  ///< by a copy or fill
-  std::pair<std::uint64_t, std::uint64_t> (*traffic)()   = nullptr;  ///< bytes read and written by this grid
+  void (*launch)(unsigned places)                                      = nullptr;
+  void (*start)(fiber& one)                                            = nullptr;
+  void (*barrier)(block& all)                                          = nullptr;
+  void (*warp)(std::vector<fiber*> const& lanes)                       = nullptr;
+  void (*allocated)(char const* begin, std::size_t size, bool written) = nullptr;
+  void (*freed)(char const* begin, std::size_t size)                   = nullptr;
+  /// A copy, or a fill where `from` is null. @returns false when it was reported
+  bool (*copied)(char const* to, char const* from, std::size_t size) = nullptr;
+  void (*task)(task_times const& known, unsigned lane)               = nullptr;  ///< the next kernel or copy
+  void (*all_ordered)()                                = nullptr;  ///< later tasks follow all earlier ones
+  std::pair<std::uint64_t, std::uint64_t> (*traffic)() = nullptr;  ///< bytes read and written by this grid
 };
 extern checker_hooks checker;
 
 // --- control
 
 /// A call of the runtime that may fail: what fail_call() wants of it. Also the sticky error.
-[[nodiscard]] cudaError_t admit_call();
+[[nodiscard]] cudaError_t admit_call(call kind);
+void forbid_calls(bool forbidden);  ///< while a function of the host runs in a stream
 void note_launch(launch_record const& record);
 [[nodiscard]] counters& count();
 void lose_device();  ///< every call fails from now on

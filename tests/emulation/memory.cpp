@@ -31,7 +31,7 @@ std::map<char*, region>& regions()
   return all;
 }
 char* next_region = nullptr;
-char* next_alias  = nullptr;
+char* next_shared = nullptr;
 int next_number   = 0;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
@@ -47,7 +47,8 @@ void reserve()
     std::abort();
   }
   arena       = static_cast<char*>(range);
-  next_alias  = arena;
+  next_shared = arena;
+  mprotect(arena, arena_shared_bytes, PROT_READ | PROT_WRITE);
   next_region = arena + arena_shared_bytes;
 }
 
@@ -112,13 +113,13 @@ char* allocate_region(std::size_t size, bool pinned, int device)
   next_region += span + page;
   mprotect(pages, span, PROT_READ | PROT_WRITE);
   std::memset(pages, 0xFF, span);
-  region const one{pages + span - rounded, size, span, pinned, device, ++next_number};
+  region const one{pages + span - rounded, size, span, pinned, true, device, ++next_number};
 #if defined(__SANITIZE_ADDRESS__)
   ASAN_POISON_MEMORY_REGION(pages, span);
   ASAN_UNPOISON_MEMORY_REGION(one.begin, size);
 #endif
   if (checker.allocated != nullptr) {
-    checker.allocated(one.begin, size);
+    checker.allocated(one.begin, size, pinned);  // the checker does not see what the host writes
   }
   regions()[one.begin] = one;
   if (!pinned) {
@@ -163,7 +164,7 @@ std::size_t count_regions() { return regions().size(); }
 namespace {
 void set_reach(region const& one, bool open)
 {
-  if (!one.pinned) {
+  if (!one.pinned && one.usable) {
     mprotect(pages_of(one), one.span, open ? PROT_READ | PROT_WRITE : PROT_NONE);
   }
 }
@@ -184,38 +185,77 @@ void open_region(void const* address, bool open)
   }
 }
 
+void set_usable(char* begin, bool usable)
+{
+  auto const found = regions().find(begin);
+  if (found == regions().end()) {
+    return;
+  }
+  found->second.usable = usable;
+  if (usable && checker.allocated != nullptr) {
+    checker.allocated(begin, found->second.size, false);
+  } else if (!usable && checker.freed != nullptr) {
+    checker.freed(begin, found->second.size);
+  }
+}
+
+std::vector<allocation> list_allocations()
+{
+  std::vector<allocation> all;
+  for (auto const& [begin, one] : regions()) {
+    all.push_back({one.size, one.pinned, one.device, one.number});
+  }
+  return all;
+}
+
+bool in_arena(void const* address)
+{
+  return arena != nullptr &&
+         static_cast<std::size_t>(static_cast<char const*>(address) - arena) < arena_bytes;
+}
+
 namespace {
-std::map<std::size_t, std::vector<char*>>& free_aliases()
+std::map<std::size_t, std::vector<char*>>& free_shared_memory()
 {
   static auto& free = *new std::map<std::size_t, std::vector<char*>>;
   return free;
 }
 }  // namespace
 
-/// Addresses only; nothing is stored there.
-char* allocate_alias(std::size_t size)
+char* allocate_shared(std::size_t size)
 {
   reserve();
-  auto& free  = free_aliases()[size];
-  char* alias = nullptr;
+  auto& free  = free_shared_memory()[size];
+  char* begin = nullptr;
   if (!free.empty()) {
-    alias = free.back();
+    begin = free.back();
     free.pop_back();
   } else {
-    alias = next_alias;
-    next_alias += round_up(size, alignment);
-    if (next_alias > arena + arena_shared_bytes) {
+    begin = next_shared;
+    next_shared += round_up(size + 1, alignment);  // nobody's byte behind each
+    if (next_shared > arena + arena_shared_bytes) {
       std::abort();
     }
   }
-  checker.allocated(alias, size);
-  return alias;
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_UNPOISON_MEMORY_REGION(begin, size);
+#endif
+  std::memset(begin, 0xA5, size);
+  if (checker.allocated != nullptr) {
+    checker.allocated(begin, size, false);
+  }
+  return begin;
 }
 
-void free_alias(char* alias, std::size_t size)
+void free_shared(char* begin, std::size_t size)
 {
-  checker.freed(alias, size);
-  free_aliases()[size].push_back(alias);
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_POISON_MEMORY_REGION(begin, size);
+#endif
+  if (checker.freed != nullptr) {
+    checker.freed(begin, size);
+  }
+  free_shared_memory()[size].push_back(begin);
 }
 
 }  // namespace emulation

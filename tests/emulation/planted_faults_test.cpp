@@ -199,8 +199,8 @@ TEST_F(Host, AnAllocationOrAWaitDuringACaptureIsRefused)
   EXPECT_EQ(cudaMalloc(&memory, 16), cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorStreamCaptureUnsupported);
   cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  cudaGraphDestroy(graph);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(graph, nullptr);
   cudaStreamDestroy(stream);
 }
 
@@ -247,13 +247,14 @@ TEST_F(Host, ACooperativeGridThatDoesNotFitIsRefused)
   attribute.id              = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
   cudaLaunchConfig_t config{};
-  config.blockDim = dim3(64);
-  config.attrs    = &attribute;
-  config.numAttrs = 1;
-  auto const fits =
-    static_cast<unsigned>(emulation::current().multiprocessors * emulation::current().blocks_each);
+  config.blockDim         = dim3(64);
+  config.attrs            = &attribute;
+  config.numAttrs         = 1;
   void (*const nothing)() = [] {};
-  config.gridDim          = dim3(fits);
+  int on_each             = 0;
+  ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, nothing, 64, 0), cudaSuccess);
+  auto const fits = static_cast<unsigned>(emulation::current().multiprocessors * on_each);
+  config.gridDim  = dim3(fits);
   EXPECT_EQ(cudaLaunchKernelEx(&config, nothing), cudaSuccess);
   config.gridDim = dim3(fits + 1);
   EXPECT_EQ(cudaLaunchKernelEx(&config, nothing), cudaErrorCooperativeLaunchTooLarge);

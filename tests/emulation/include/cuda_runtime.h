@@ -5,41 +5,7 @@
 /// values.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-// --- language
-
-#define __global__
-#define __device__
-#define __host__
-#define __constant__
-#define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(...)
-#define __grid_constant__
-#define __restrict__ __restrict
-// One copy a block: the scheduler swaps the thread-local image when it changes blocks.
-#define __shared__ thread_local
-
-struct uint2 {
-  unsigned x, y;
-};
-struct uint3 {
-  unsigned x, y, z;
-};
-struct alignas(16) uint4 {
-  unsigned x, y, z, w;
-};
-struct alignas(16) float4 {
-  float x, y, z, w;
-};
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x{x_}, y{y_}, z{z_} {}
-};
-inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+#include "emulation_types.h"
 
 // --- runtime interface
 
@@ -49,16 +15,26 @@ enum cudaError_t {
   cudaErrorMemoryAllocation          = 2,
   cudaErrorInvalidConfiguration      = 9,
   cudaErrorInvalidMemcpyDirection    = 21,
+  cudaErrorNoDevice                  = 100,
   cudaErrorInvalidDevice             = 101,
   cudaErrorInvalidResourceHandle     = 400,
+  cudaErrorIllegalState              = 401,
   cudaErrorNotReady                  = 600,
+  cudaErrorIllegalAddress            = 700,
   cudaErrorLaunchOutOfResources      = 701,
   cudaErrorLaunchFailure             = 719,
   cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorNotPermitted              = 800,
   cudaErrorNotSupported              = 801,
   cudaErrorStreamCaptureUnsupported  = 900,
   cudaErrorStreamCaptureInvalidated  = 901,
+  cudaErrorStreamCaptureMerge        = 902,
+  cudaErrorStreamCaptureUnmatched    = 903,
   cudaErrorStreamCaptureUnjoined     = 904,
+  cudaErrorStreamCaptureIsolation    = 905,
+  cudaErrorStreamCaptureImplicit     = 906,
+  cudaErrorCapturedEvent             = 907,
+  cudaErrorUnknown                   = 999,
 };
 
 enum cudaMemcpyKind {
@@ -69,12 +45,17 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault        = 4,
 };
 enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock     = 1,
-  cudaDevAttrWarpSize               = 10,
-  cudaDevAttrMultiProcessorCount    = 16,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrCooperativeLaunch      = 95,
+  cudaDevAttrMaxThreadsPerBlock           = 1,
+  cudaDevAttrMaxSharedMemoryPerBlock      = 8,
+  cudaDevAttrWarpSize                     = 10,
+  cudaDevAttrMultiProcessorCount          = 16,
+  cudaDevAttrComputeCapabilityMajor       = 75,
+  cudaDevAttrComputeCapabilityMinor       = 76,
+  cudaDevAttrL2CacheSize                  = 38,
+  cudaDevAttrMaxThreadsPerMultiProcessor  = 39,
+  cudaDevAttrCooperativeLaunch            = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrMemoryPoolsSupported         = 115,
 };
 enum cudaMemoryType {
   cudaMemoryTypeUnregistered = 0,
@@ -103,7 +84,36 @@ enum cudaStreamCaptureMode {
   cudaStreamCaptureModeThreadLocal = 1,
   cudaStreamCaptureModeRelaxed     = 2,
 };
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
+enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone        = 0,
+  cudaStreamCaptureStatusActive      = 1,
+  cudaStreamCaptureStatusInvalidated = 2
+};
+
+using cudaHostFn_t = void (*)(void* argument);
+
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes;
+  std::size_t constSizeBytes;
+  std::size_t localSizeBytes;
+  int maxThreadsPerBlock;
+  int numRegs;
+  int maxDynamicSharedSizeBytes;
+};
+struct cudaDeviceProp {
+  char name[256];
+  std::size_t totalGlobalMem;
+  std::size_t sharedMemPerBlock;
+  int warpSize;
+  int maxThreadsPerBlock;
+  int major;
+  int minor;
+  int multiProcessorCount;
+  int l2CacheSize;
+  int maxThreadsPerMultiProcessor;
+  int cooperativeLaunch;
+};
 
 enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
 union cudaLaunchAttributeValue {
@@ -133,10 +143,12 @@ cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceSynchronize();
 
 cudaError_t cudaFree(void* memory);
 cudaError_t cudaFreeHost(void* memory);
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void const* address);
 cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -150,6 +162,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
@@ -168,17 +181,25 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 }
 
 // In C++ the toolkit lets these take any pointer type.
-cudaError_t cudaMallocBytes(void** memory, std::size_t bytes);
-cudaError_t cudaMallocHostBytes(void** memory, std::size_t bytes);
+namespace emulation {
+cudaError_t allocate_device(void** memory, std::size_t bytes);
+cudaError_t allocate_pinned(void** memory, std::size_t bytes);
+cudaError_t allocate_in_stream(void** memory, std::size_t bytes, cudaStream_t stream);
+}  // namespace emulation
 template <class T>
 cudaError_t cudaMalloc(T** memory, std::size_t bytes)
 {
-  return cudaMallocBytes(reinterpret_cast<void**>(memory), bytes);
+  return emulation::allocate_device(reinterpret_cast<void**>(memory), bytes);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** memory, std::size_t bytes)
 {
-  return cudaMallocHostBytes(reinterpret_cast<void**>(memory), bytes);
+  return emulation::allocate_pinned(reinterpret_cast<void**>(memory), bytes);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** memory, std::size_t bytes, cudaStream_t stream)
+{
+  return emulation::allocate_in_stream(reinterpret_cast<void**>(memory), bytes, stream);
 }
 
 #include "emulation_device.h"

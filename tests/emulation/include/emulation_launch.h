@@ -39,6 +39,8 @@ class bound_call final : public bound_kernel {
 cudaError_t launch(void const* kernel, cudaLaunchConfig_t const& config, std::size_t parameter_bytes,
                    std::shared_ptr<bound_kernel const> call);
 cudaError_t occupancy(int* blocks, int threads);
+cudaError_t set_attribute(void const* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes, void const* kernel);
 
 }  // namespace emulation
 
@@ -57,4 +59,15 @@ template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int threads, std::size_t)
 {
   return emulation::occupancy(blocks, threads);
+}
+
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value)
+{
+  return emulation::set_attribute(reinterpret_cast<void const*>(kernel), attribute, value);
+}
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel)
+{
+  return emulation::get_attributes(attributes, reinterpret_cast<void const*>(kernel));
 }

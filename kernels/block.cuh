@@ -15,6 +15,12 @@ inline constexpr std::uint32_t warp_lanes    = 32;
 inline constexpr std::uint32_t block_warps   = block_threads / warp_lanes;
 inline constexpr std::uint32_t all_lanes     = 0xFFFFFFFFU;
 
+/// Blocks of a multiprocessor that a kernel must leave registers for; without it the compiler spills some to
+/// stay at more. Four leave 64 registers a thread: 1024 threads with 64 bytes of loads each under way are
+/// twice what the memory's latency asks for. Phases that meet at barriers are not better with more than two.
+inline constexpr std::uint32_t streaming_blocks = 4;
+inline constexpr std::uint32_t meeting_blocks   = 2;
+
 __device__ inline std::uint32_t lane_id() { return threadIdx.x % warp_lanes; }
 __device__ inline std::uint32_t warp_id() { return threadIdx.x / warp_lanes; }
 

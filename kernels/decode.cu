@@ -22,7 +22,7 @@ __device__ void decode(decode_work const& work, output const* outputs)
 }
 
 template <decode_mode Mode, std::uint32_t Capacity>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, streaming_blocks)
   decode_to_table(__grid_constant__ decode_work const work,
                   __grid_constant__ launch_table<output, Capacity> const table)
 {
@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 template <decode_mode Mode>
-__global__ void __launch_bounds__(block_threads) decode_to_list(__grid_constant__ decode_work const work)
+__global__ void __launch_bounds__(block_threads, streaming_blocks)
+  decode_to_list(__grid_constant__ decode_work const work)
 {
   decode<Mode>(work, work.outputs);
 }

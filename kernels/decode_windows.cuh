@@ -48,7 +48,7 @@ class window_writer {
     std::uint64_t count;   ///< elements of the tensor
     std::uint64_t first;
     std::uint64_t end;
-    float* sums;  ///< of the elements from `first` on
+    float* sums;  ///< of the elements from `first` on, and some that do not exist
     [[nodiscard]] __device__ std::uint32_t length() const { return static_cast<std::uint32_t>(end - first); }
   };
 
@@ -93,7 +93,7 @@ class window_writer {
   template <class T>
   __device__ void write(std::uint32_t number, std::uint32_t window, T* data)
   {
-    __shared__ float sums[window_elements];
+    alignas(16) __shared__ float sums[window_elements];
     __shared__ run_of_slots runs[most_packets];
     std::uint64_t const count = outputs_[number].count;
     std::uint64_t const first = std::uint64_t{window} * window_elements;
@@ -109,17 +109,13 @@ class window_writer {
     touched  = __syncthreads_or(touched ? 1 : 0) != 0;
     poisoned = __syncthreads_or(poisoned ? 1 : 0) != 0;
     if (touched) {
-      for (std::uint32_t i = threadIdx.x; i < v.length(); i += block_threads) {
-        sums[i] = Mode == decode_mode::overwrite ? 0.0F : rule::widen(data[first + i]);
-      }
+      load(data, v);
       __syncthreads();
       for (std::uint32_t p = 0; p < w_.packet_count; ++p) {
         add_packet(p, runs[p], v);
         __syncthreads();
       }
-      for (std::uint32_t i = threadIdx.x; i < v.length(); i += block_threads) {
-        data[first + i] = rule::narrow_to<T>::from(sums[i]);
-      }
+      store(data, v);
     } else if (Mode == decode_mode::overwrite) {
       fill_zeros(data + first, v.length());
     }
@@ -130,6 +126,42 @@ class window_writer {
       }
     }
     __syncthreads();  // the next window uses the same shared memory
+  }
+
+  /// What the sums of a window begin with, up to the next whole vector.
+  template <class T>
+  static __device__ void load(T const* data, window_view const& v)
+  {
+    constexpr std::uint32_t width = vector_width<T>;
+    bool const aligned            = is_vector_aligned(data);
+    for (std::uint32_t i = threadIdx.x * width; i < v.length(); i += block_threads * width) {
+      float values[width] = {};
+      if (Mode == decode_mode::accumulate) {
+        load_some(data, v.first + i, v.count, aligned, values);
+      }
+      for (std::uint32_t k = 0; k < width; k += 4) {
+        *reinterpret_cast<float4*>(v.sums + i + k) =
+          make_float4(values[k], values[k + 1], values[k + 2], values[k + 3]);
+      }
+    }
+  }
+
+  template <class T>
+  static __device__ void store(T* data, window_view const& v)
+  {
+    constexpr std::uint32_t width = vector_width<T>;
+    bool const aligned            = is_vector_aligned(data);
+    for (std::uint32_t i = threadIdx.x * width; i < v.length(); i += block_threads * width) {
+      T values[width] = {};
+      for (std::uint32_t k = 0; k < width; k += 4) {
+        float4 const four = *reinterpret_cast<float4 const*>(v.sums + i + k);
+        values[k]         = rule::narrow_to<T>::from(four.x);
+        values[k + 1]     = rule::narrow_to<T>::from(four.y);
+        values[k + 2]     = rule::narrow_to<T>::from(four.z);
+        values[k + 3]     = rule::narrow_to<T>::from(four.w);
+      }
+      store_some(data, v.first + i, v.count, aligned, values);
+    }
   }
 
   template <class T>

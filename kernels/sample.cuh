@@ -49,15 +49,41 @@ __device__ void for_each_chunk(compress_work const& w, Visit const& visit)
   }
 }
 
+__device__ inline bool is_drawn_from(segment const& s)
+{
+  return s.role == segment_role::sampled && s.count != 0;
+}
+
 /// Calls visit(segment, state) for each sampled segment of this block.
 template <class Visit>
 __device__ void for_each_sampled(compress_work const& w, Visit const& visit)
 {
   for (std::uint32_t number = blockIdx.x; number < w.header.segment_count; number += gridDim.x) {
-    if (w.list[number].role == segment_role::sampled && w.list[number].count != 0) {
+    if (is_drawn_from(w.list[number])) {
       visit(w.list[number], w.states[number]);
     }
   }
+}
+
+/// Ends a phase: all blocks meet, settle(segment, state) is called for each sampled segment with what the
+/// phase counted, then() once after that, and all go on. A single segment is settled by the block that comes
+/// last, which saves a barrier; many are dealt out to all blocks.
+template <class Settle, class Then>
+__device__ void meet(grid_barrier& grid, compress_work const& w, Settle const& settle, Then const& then)
+{
+  if (w.header.segment_count > 1) {
+    grid.wait();
+    for_each_sampled(w, settle);
+    grid.wait(then);
+    return;
+  }
+  grid.wait([&] {
+    if (w.header.segment_count == 1 && is_drawn_from(w.list[0])) {
+      settle(w.list[0], w.states[0]);
+      __syncthreads();
+    }
+    then();
+  });
 }
 
 /// Chunks of a segment: [first_chunk, end).

@@ -12,14 +12,14 @@ namespace bird::device {
 namespace {
 
 template <class Sampler, class T>
-__global__ void __launch_bounds__(block_threads) sample_and_compact(__grid_constant__ compress_work const w)
+__global__ void __launch_bounds__(block_threads, meeting_blocks)
+  sample_and_compact(__grid_constant__ compress_work const w)
 {
   grid_barrier grid{&w.control->barrier};
   gather_summaries<T>(w);
   grid.wait();
   Sampler sampler{w};
-  sampler.run(grid);
-  grid.wait([&] { layout{w}.lay_out(); });
+  sampler.run(grid, [&] { layout{w}.lay_out(); });
   packet_writer<T> writer{w};
   writer.clear();
   sampler.emit();

@@ -39,7 +39,9 @@ class select_sampler {
 
   __device__ explicit select_sampler(compress_work const& work) : w_{work}, key_{key_of(work)} {}
 
-  __device__ void run(grid_barrier& grid)
+  /// @param then called once by all threads of one block when the slots of all segments are counted
+  template <class Then>
+  __device__ void run(grid_barrier& grid, Then const& then)
   {
     if constexpr (How == sampling::bi_random) {
       count();
@@ -47,13 +49,12 @@ class select_sampler {
     }
     for (std::uint32_t number = 0; number < select_digits; ++number) {
       histogram(digit_of(number));
-      grid.wait();
-      for_each_sampled(w_, [&](segment const& s, segment_state& state) { narrow(s, state, number); });
-      grid.wait();
+      meet(
+        grid, w_, [&](segment const& s, segment_state& state) { narrow(s, state, number); }, [] {});
     }
     tally();
-    grid.wait();
-    for_each_sampled(w_, [&](segment const& s, segment_state& state) { place(s, state); });
+    meet(
+      grid, w_, [&](segment const& s, segment_state& state) { place(s, state); }, then);
   }
 
   __device__ void emit()

@@ -20,17 +20,20 @@ class systematic_sampler {
 
   __device__ explicit systematic_sampler(compress_work const& work) : w_{work} {}
 
-  __device__ void run(grid_barrier& grid)
+  /// @param then called once by all threads of one block when the slots of all segments are counted
+  template <class Then>
+  __device__ void run(grid_barrier& grid, Then const& then)
   {
+    auto const choose_for = [&](segment const& s, segment_state& state) { choose(s, state); };
     weigh();
-    grid.wait();
-    for_each_sampled(w_, [&](segment const& s, segment_state& state) { choose(s, state); });
-    if (has_certain()) {
-      grid.wait();
-      take_out();
-      grid.wait();
-      for_each_sampled(w_, [&](segment const& s, segment_state&) { scan_chunks(w_, s); });
+    if (!has_certain()) {
+      meet(grid, w_, choose_for, then);
+      return;
     }
+    meet(grid, w_, choose_for, [] {});
+    take_out();
+    meet(
+      grid, w_, [&](segment const& s, segment_state&) { scan_chunks(w_, s); }, then);
   }
 
   __device__ void emit()
@@ -92,7 +95,11 @@ class systematic_sampler {
 
   __device__ void choose(segment const& s, segment_state& state)
   {
+    __shared__ rule::weight_bin_sum near_bins[rule::weight_bins];  // one thread walks through them
     chunk_state const all = has_certain() ? sum_chunks(w_, s) : scan_chunks(w_, s);
+    for (std::uint32_t bin = threadIdx.x; has_certain() && bin < rule::weight_bins; bin += block_threads) {
+      near_bins[bin] = bins(s)[bin];
+    }
     __syncthreads();
     if (threadIdx.x != 0 || !(state.largest > 0)) {
       return;
@@ -100,7 +107,7 @@ class systematic_sampler {
     rule::weight_scale const scale{state.largest, s.tiles};
     rule::certain_tiles certain{rule::no_threshold, 0, 0};
     if (has_certain() && static_cast<rule::uint128>(scale.weight(state.largest)) * s.slots > all.first) {
-      certain = rule::choose_certain(bins(s), {all.first, all.second}, s.slots);
+      certain = rule::choose_certain(near_bins, {all.first, all.second}, s.slots);
       if (certain.count == 0) {
         certain.threshold = rule::no_threshold;
       }

@@ -19,15 +19,17 @@ class uniform_sampler {
 
   __device__ explicit uniform_sampler(compress_work const& work) : w_{work}, key_{key_of(work)} {}
 
-  __device__ void run(grid_barrier& grid)
+  /// @param then called once by all threads of one block when the slots of all segments are counted
+  template <class Then>
+  __device__ void run(grid_barrier& grid, Then const& then)
   {
     for_each_chunk<how>(w_, [&](chunk_view const& c) { measure(c); });
-    grid.wait();
     if (w_.header.values == values::sign) {
-      for_each_chunk<how>(w_, [&](chunk_view const& c) { weigh(c); });
       grid.wait();
+      for_each_chunk<how>(w_, [&](chunk_view const& c) { weigh(c); });
     }
-    for_each_sampled(w_, [&](segment const& s, segment_state& state) { place(s, state); });
+    meet(
+      grid, w_, [&](segment const& s, segment_state& state) { place(s, state); }, then);
   }
 
   __device__ void emit()

@@ -72,14 +72,13 @@ __device__ summary elements_of_item(segment const& s, std::uint32_t item)
   std::uint64_t const from      = std::uint64_t{item - s.first_item} * item_elements;
   std::uint64_t const end       = s.count - from < item_elements ? s.count : from + item_elements;
   summary seen;
-  for (std::uint64_t first = from + threadIdx.x * width; first < end; first += block_threads * width) {
-    float values[width];
-    load_some(data, first, s.count, aligned, values);
-    for (float value : values) {
-      bool const finite = rule::is_finite(value);
-      seen.add({finite ? rule::magnitude(value) : 0.0F, !finite});
-    }
-  }
+  for_each_vector(data, from + threadIdx.x * width, end, block_threads * width, s.count, aligned,
+                  [&](float const* values) {
+                    for (std::uint32_t i = 0; i < width; ++i) {
+                      bool const finite = rule::is_finite(values[i]);
+                      seen.add({finite ? rule::magnitude(values[i]) : 0.0F, !finite});
+                    }
+                  });
   return seen;
 }
 
@@ -95,7 +94,7 @@ __device__ void tile_norms(norm_work const& work, segment const* segments)
     }
   }
   for (std::uint32_t item = blockIdx.x; item < work.items; item += gridDim.x) {
-    segment const s    = segments[segment_of(segments, work.segment_count, &segment::first_item, item)];
+    segment const& s   = segments[segment_of(segments, work.segment_count, &segment::first_item, item)];
     bool const sampled = s.role == segment_role::sampled;
     summary const seen =
       sampled && work.norms != nullptr ? norms_of_item<T>(work, s, item) : elements_of_item<T>(s, item);
@@ -108,14 +107,14 @@ __device__ void tile_norms(norm_work const& work, segment const* segments)
 }
 
 template <class T, std::uint32_t Capacity>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, streaming_blocks)
   tile_norms_of_table(norm_work work, __grid_constant__ launch_table<segment, Capacity> const table)
 {
   tile_norms<T>(work, table.entries);
 }
 
 template <class T>
-__global__ void __launch_bounds__(block_threads) tile_norms_of_list(norm_work work)
+__global__ void __launch_bounds__(block_threads, streaming_blocks) tile_norms_of_list(norm_work work)
 {
   tile_norms<T>(work, work.list);
 }

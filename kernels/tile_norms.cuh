@@ -40,13 +40,12 @@ __device__ Sum sum_of_chunk(T const* elements, std::uint32_t count)
   constexpr std::uint32_t width = group::width;
   bool const aligned            = is_vector_aligned(elements);
   Sum lanes[width]              = {};
-  for (std::uint32_t row = 0; row < count; row += rule::norm_lanes) {
-    float values[width];
-    load_some(elements, row + group::rank() * width, count, aligned, values);
-    for (std::uint32_t i = 0; i < width; ++i) {
-      rule::add_term(lanes[i], values[i]);
-    }
-  }
+  for_each_vector(elements, group::rank() * width, count, rule::norm_lanes, count, aligned,
+                  [&](float const* values) {
+                    for (std::uint32_t i = 0; i < width; ++i) {
+                      rule::add_term(lanes[i], values[i]);
+                    }
+                  });
   for (std::uint32_t distance = group::threads / 2; distance > 0; distance /= 2) {
     for (std::uint32_t i = 0; i < width; ++i) {
       lanes[i] += __shfl_down_sync(group::mask(), lanes[i], distance, group::threads);

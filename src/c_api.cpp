@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bird/compressor.hpp"
+#include "dlpack.hpp"
 
 struct bird_compressor {
   bird::compressor codec;
@@ -231,6 +232,23 @@ char const* bird_result_string(bird_result result)
 }
 
 char const* bird_last_error(void) { return last_error; }
+
+bird_result bird_tensor_from_dlpack(void const* dl_tensor, bird_stream stream, bird_tensor* tensor)
+{
+  return guarded([&] {
+    check_not_null(tensor, "tensor");
+    bird::dlpack::parts const given = bird::dlpack::take_apart(dl_tensor, stream_of(stream));
+    bird_tensor filled{};
+    filled.data    = given.data;
+    filled.shape   = given.shape.data();
+    filled.strides = given.strides.data();
+    filled.ndim    = static_cast<std::int32_t>(given.shape.size());
+    filled.dtype   = static_cast<std::int32_t>(given.type);
+    filled.role    = BIRD_SAMPLED;
+    (void)view_of(filled, true);
+    *tensor = filled;
+  });
+}
 
 bird_result bird_config_preset(char const* name, bird_config* config)
 {

@@ -73,6 +73,15 @@ typedef struct bird_tensor {
   int32_t reserved; /* 0 */
 } bird_tensor;
 
+/* A stream: a cudaStream_t, or bird_host_stream() for tensors in host memory. */
+typedef void* bird_stream;
+BIRD_API bird_stream bird_host_stream(void);
+
+/* A tensor of another library, by DLPack: `dl_tensor` points to a DLTensor (of a managed one: to its member
+ * dl_tensor), `tensor` is filled in and keeps the DLTensor's shape and strides. `stream` is that of the call
+ * that will take the tensor: bird_host_stream() for memory of the CPU, else a CUDA stream. */
+BIRD_API bird_result bird_tensor_from_dlpack(void const* dl_tensor, bird_stream stream, bird_tensor* tensor);
+
 typedef struct bird_key {
   uint64_t seed;
   uint32_t step;
@@ -91,10 +100,6 @@ typedef struct bird_report {
 } bird_report;
 
 typedef struct bird_compressor bird_compressor;
-
-/* A stream: a cudaStream_t, or bird_host_stream() for tensors in host memory. */
-typedef void* bird_stream;
-BIRD_API bird_stream bird_host_stream(void);
 
 BIRD_API char const* bird_version(void);
 BIRD_API char const* bird_result_string(bird_result result);

@@ -9,10 +9,13 @@
 ///   add_up     checksum
 #pragma once
 
+#include <type_traits>
+
 #include "block.cuh"
 #include "packet_layout.cuh"
 #include "packet_sum.cuh"
 #include "sample.cuh"
+#include "value_place.cuh"
 #include "values.cuh"
 
 namespace bird::device {
@@ -111,8 +114,9 @@ class layout {
   bool non_finite_     = false;
 };
 
-/// Writes the sections. T is the tensors' type.
-template <class T>
+/// Writes the sections. T is the type of what is compressed, Wire that of the packet: another one only where
+/// a residual stands for a tensor.
+template <class T, class Wire>
 class packet_writer {
  public:
   __device__ explicit packet_writer(compress_work const& work) : w_{work}, key_{key_of(work)} {}
@@ -222,7 +226,7 @@ class packet_writer {
       } else if (w_.header.values == values::bf16) {
         write_stored<rule::bfloat16>(s, state, begin, end);
       } else {
-        write_stored<T>(s, state, begin, end);
+        write_stored<Wire>(s, state, begin, end);
       }
     }
   }
@@ -316,47 +320,12 @@ class packet_writer {
     return rule::widen(static_cast<T const*>(s.data)[tile - w_.list[s.parent].first_tile]);
   }
 
-  /// One element of a value region: slot of the segment and element of its tile.
-  struct place {
-    std::uint32_t slot;
-    std::uint32_t at;
-  };
-
-  /// Finds places in a batch. Its first place is found by a long division, the others by a short one.
-  class locator {
-   public:
-    __device__ locator(std::uint64_t begin, std::uint32_t stride)
-      : begin_{begin},
-        stride_{stride},
-        slot_{static_cast<std::uint32_t>(begin / stride)},
-        at_{static_cast<std::uint32_t>(begin % stride)}
-    {
-    }
-    [[nodiscard]] __device__ place of(std::uint64_t element) const
-    {
-      auto const ahead = static_cast<std::uint32_t>(element - begin_);
-      if (stride_ > batch_elements) {  // at most one boundary is crossed
-        std::uint64_t const at = std::uint64_t{at_} + ahead;
-        return at < stride_ ? place{slot_, static_cast<std::uint32_t>(at)}
-                            : place{slot_ + 1, static_cast<std::uint32_t>(at - stride_)};
-      }
-      std::uint32_t const at = at_ + ahead;
-      return {slot_ + at / stride_, at % stride_};
-    }
-
-   private:
-    std::uint64_t begin_;
-    std::uint32_t stride_;
-    std::uint32_t slot_;
-    std::uint32_t at_;
-  };
-
   /// A bit an element: each lane of a warp decides one, and the warp's votes are the word.
   __device__ void write_signs(segment const& s, segment_state const& state, std::uint64_t begin,
                               std::uint64_t end)
   {
     auto const stride = static_cast<std::uint32_t>(rule::slot_elements(s.role, s.tile));
-    locator const where{begin, stride};
+    value_locator const where{begin, stride};
     std::uint32_t* const region = word(state.region_offset);
     for (std::uint64_t first = begin + warp_id() * warp_lanes; first < end;
          first += block_warps * warp_lanes) {
@@ -369,7 +338,7 @@ class packet_writer {
     }
   }
 
-  [[nodiscard]] __device__ bool sign_of(segment const& s, segment_state const& state, place p) const
+  [[nodiscard]] __device__ bool sign_of(segment const& s, segment_state const& state, value_place p) const
   {
     std::uint32_t const tile = w_.slots[state.first_slot + p.slot].tile;
     bool const companion     = s.role == segment_role::companion;
@@ -394,7 +363,7 @@ class packet_writer {
     constexpr std::uint32_t width = vector_width<Stored>;
     auto const stride             = static_cast<std::uint32_t>(rule::slot_elements(s.role, s.tile));
     bool const whole              = stride % width == 0;
-    locator const where{begin, stride};
+    value_locator const where{begin, stride};
     auto* const region = reinterpret_cast<Stored*>(w_.packet + state.region_offset);
     for (std::uint64_t first = begin + threadIdx.x * width; first < end; first += block_threads * width) {
       Stored out[width] = {};
@@ -411,7 +380,7 @@ class packet_writer {
 
   /// `Count` elements of one tile, or an entry of a companion.
   template <std::uint32_t Count, class Stored>
-  __device__ void store_run(segment const& s, segment_state const& state, place p, Stored* out) const
+  __device__ void store_run(segment const& s, segment_state const& state, value_place p, Stored* out) const
   {
     slot const one     = w_.slots[state.first_slot + p.slot];
     float const factor = one.multiplier / state.scale;
@@ -447,22 +416,35 @@ class packet_writer {
     }
   }
 
-  /// All elements as they are.
+  /// All elements as they are. Where the gradients were refused they are sent, not the residual.
   __device__ void write_dense(segment const& s, segment_state const& state, std::uint64_t begin,
                               std::uint64_t end)
   {
-    constexpr std::uint32_t width = vector_width<T>;
-    T const* const data           = static_cast<T const*>(s.data);
-    auto* const region            = reinterpret_cast<T*>(w_.packet + state.region_offset);
-    bool const aligned            = is_vector_aligned(data);
+    auto* const region = reinterpret_cast<Wire*>(w_.packet + state.region_offset);
+    if (w_.buffers != nullptr && w_.control->refused != 0) {
+      copy_all(static_cast<Wire const*>(w_.buffers[s.number].gradient), begin, end, region);
+    } else {
+      copy_all(static_cast<T const*>(s.data), begin, end, region);
+    }
+  }
+
+  template <class From>
+  static __device__ void copy_all(From const* data, std::uint64_t begin, std::uint64_t end, Wire* region)
+  {
+    constexpr std::uint32_t width = vector_width<Wire>;
+    bool const aligned            = std::is_same_v<From, Wire> && is_vector_aligned(data);
     for (std::uint64_t first = begin + threadIdx.x * width; first < end; first += block_threads * width) {
       if (aligned && first + width <= end) {
         *reinterpret_cast<uint4*>(region + first) = *reinterpret_cast<uint4 const*>(data + first);
         continue;
       }
-      T out[width] = {};
+      Wire out[width] = {};
       for (std::uint32_t i = 0; i < width && first + i < end; ++i) {
-        out[i] = data[first + i];
+        if constexpr (std::is_same_v<From, Wire>) {
+          out[i] = data[first + i];
+        } else {
+          out[i] = rule::narrow_to<Wire>::from(rule::widen(data[first + i]));
+        }
       }
       store_vector(region + first, out);
     }

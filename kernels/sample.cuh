@@ -144,22 +144,55 @@ __device__ inline rule::philox_key key_of(compress_work const& w)
   return rule::stream_key(w.header.seed, step_of(w), w.header.tensor_id);
 }
 
+/// Whether items [first, end) hold an Inf or NaN; all threads of the block must ask.
+__device__ inline bool any_non_finite(std::uint32_t const* summaries, std::uint32_t first, std::uint32_t end)
+{
+  bool seen = false;
+  for (std::uint32_t item = first + threadIdx.x; item < end; item += block_threads) {
+    seen = seen || (summaries[item] & rule::sign_mask) != 0;
+  }
+  return __syncthreads_or(seen ? 1 : 0) != 0;
+}
+
+/// End of the items of segment `number`.
+__device__ inline std::uint32_t end_of_items(segment const* list, std::uint32_t number,
+                                             std::uint32_t segments, std::uint32_t items)
+{
+  return number + 1 < segments ? list[number + 1].first_item : items;
+}
+
+/// Error feedback: what the gradients decide, whatever the residuals hold. After an Inf or NaN nothing is
+/// drawn, and the segment that holds it says so.
+__device__ inline void refuse_gradients(compress_work const& w, std::uint32_t number, bool refused,
+                                        std::uint32_t& largest, bool& flag)
+{
+  if (refused) {
+    gradient_summaries const& g = w.gradients;
+    largest                     = 0;
+    flag                        = any_non_finite(g.summaries, g.list[number].first_item,
+                                                 end_of_items(g.list, number, w.header.segment_count, g.items));
+  }
+}
+
 /// First phase of every sampler: what tile_norms saw, segment by segment.
 template <class T>
 __device__ void gather_summaries(compress_work const& w)
 {
+  bool const refused = w.buffers != nullptr && any_non_finite(w.gradients.summaries, 0, w.gradients.items);
+  if (refused && grid_thread() == 0) {
+    w.control->refused = 1;
+  }
   for (std::uint32_t number = blockIdx.x; number < w.header.segment_count; number += gridDim.x) {
     segment const& s        = w.list[number];
-    std::uint32_t const end = number + 1 < w.header.segment_count ? w.list[number + 1].first_item : w.items;
+    std::uint32_t const end = end_of_items(w.list, number, w.header.segment_count, w.items);
     std::uint32_t largest   = 0;
-    bool non_finite         = false;
     for (std::uint32_t item = s.first_item + threadIdx.x; item < end; item += block_threads) {
       std::uint32_t const bits = w.summaries[item] & ~rule::sign_mask;
       largest                  = bits > largest ? bits : largest;
-      non_finite               = non_finite || (w.summaries[item] & rule::sign_mask) != 0;
     }
-    largest           = block_max(largest);
-    bool const flag   = __syncthreads_or(non_finite ? 1 : 0) != 0;
+    largest   = block_max(largest);
+    bool flag = any_non_finite(w.summaries, s.first_item, end);
+    refuse_gradients(w, number, refused, largest, flag);
     float companion   = 0;
     bool const summed = s.role == segment_role::companion && w.header.values == values::sign && s.count != 0;
     if (summed) {

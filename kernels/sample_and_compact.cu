@@ -11,7 +11,7 @@
 namespace bird::device {
 namespace {
 
-template <class Sampler, class T>
+template <class Sampler, class T, class Wire>
 __global__ void __launch_bounds__(block_threads, meeting_blocks)
   sample_and_compact(__grid_constant__ compress_work const w)
 {
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(block_threads, meeting_blocks)
   grid.wait();
   Sampler sampler{w};
   sampler.run(grid, [&] { layout{w}.lay_out(); });
-  packet_writer<T> writer{w};
+  packet_writer<T, Wire> writer{w};
   writer.clear();
   sampler.emit();
   grid.wait();
@@ -35,23 +35,27 @@ __global__ void __launch_bounds__(block_threads, meeting_blocks)
   writer.add_up();
 }
 
+template <class Sampler, class T, class Wire>
+void start(compress_work const& work, cudaStream_t stream)
+{
+  auto* const kernel         = sample_and_compact<Sampler, T, Wire>;
+  std::uint64_t const pieces = work.batches > work.chunks ? work.batches : work.chunks;
+  launch("sample_and_compact", kernel, {resident_grid(kernel, block_threads, pieces), block_threads, true},
+         stream, work);
+}
+
 template <class T>
 void launch_for(compress_work const& work, cudaStream_t stream)
 {
-  auto const start = [&](auto* kernel) {
-    std::uint64_t const pieces = work.batches > work.chunks ? work.batches : work.chunks;
-    launch("sample_and_compact", kernel, {resident_grid(kernel, block_threads, pieces), block_threads, true},
-           stream, work);
-  };
   switch (work.header.sampling) {
     case sampling::systematic:
-      return start(sample_and_compact<systematic_sampler<T>, T>);
+      return start<systematic_sampler<T>, T, T>(work, stream);
     case sampling::bi_random:
-      return start(sample_and_compact<select_sampler<sampling::bi_random, T>, T>);
+      return start<select_sampler<sampling::bi_random, T>, T, T>(work, stream);
     case sampling::top:
-      return start(sample_and_compact<select_sampler<sampling::top, T>, T>);
+      return start<select_sampler<sampling::top, T>, T, T>(work, stream);
     case sampling::uniform:
-      return start(sample_and_compact<uniform_sampler<T>, T>);
+      return start<uniform_sampler<T>, T, T>(work, stream);
   }
 }
 
@@ -59,7 +63,14 @@ void launch_for(compress_work const& work, cudaStream_t stream)
 
 void sample_and_compact(compress_work const& work, cudaStream_t stream)
 {
-  dispatch(work.header.type, [&](auto tag) { launch_for<typename decltype(tag)::type>(work, stream); });
+  dispatch(work.header.type, [&](auto tag) {
+    using Wire = typename decltype(tag)::type;
+    if (work.buffers != nullptr) {  // residuals are fp32, and only top takes them
+      start<select_sampler<sampling::top, float>, float, Wire>(work, stream);
+    } else {
+      launch_for<Wire>(work, stream);
+    }
+  });
 }
 
 }  // namespace bird::device

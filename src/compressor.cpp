@@ -53,9 +53,11 @@ void check_feedback(compressor_options const& options, feedback const& memory, s
              std::to_string(tensor_count) + " tensors");
     }
     for (std::size_t i = 0; i < buffers.size(); ++i) {
+      std::string const buffer = element_name((std::string{"memory."} + name).c_str(), i);
       if (buffers[i] == nullptr) {
-        refuse(element_name((std::string{"memory."} + name).c_str(), i) + ": is null");
+        refuse(buffer + ": is null");
       }
+      check_alignment(buffers[i], alignof(float), buffer);
     }
   };
   check_list(memory.residual, "residual");
@@ -157,22 +159,36 @@ checked_call check_call(span<const_tensor_view const> tensors, compressor_option
   return call;
 }
 
+/// Buffers of one tensor.
+void check_device_feedback(feedback const& memory, std::size_t number, int current)
+{
+  auto const check = [&](span<float* const> buffers, char const* name) {
+    if (!buffers.empty()) {
+      device::check_device_memory(buffers[number], element_name(name, number), current);
+    }
+  };
+  check(memory.residual, "memory.residual");
+  check(memory.velocity, "memory.velocity");
+}
+
 compress_report compress_on_device(span<const_tensor_view const> tensors, compressor_options const& options,
-                                   sample_key const& key, std::uint32_t* step_counter, span<std::byte> packet,
-                                   span<std::byte> scratch, stream_ref stream)
+                                   sample_key const& key, std::uint32_t* step_counter, feedback const& memory,
+                                   span<std::byte> packet, span<std::byte> scratch, stream_ref stream)
 {
   checked_call const call = check_call(tensors, options, packet, scratch);
-  int const current       = device::current_device();
+  check_feedback(options, memory, tensors.size());
+  int const current = device::current_device();
   device::check_device_memory(packet.data(), "packet", current);
   device::check_device_memory(scratch.data(), "scratch", current);
   device::check_device_memory(step_counter, "step_counter", current);
   for (std::size_t number = 0; number < tensors.size(); ++number) {
     if (tensors[number].count != 0) {
       device::check_device_memory(tensors[number].data, element_name("tensors", number) + ".data", current);
+      check_device_feedback(memory, number, current);
     }
   }
-  device::compress(call.plan, options, key, step_counter, call.capacity, packet.data(), scratch.data(),
-                   stream);
+  device::compress(call.plan, options, key, step_counter, memory, call.capacity, packet.data(),
+                   scratch.data(), stream);
   compress_report report;
   report.dense_bytes = call.plan.elements * element_bytes(call.plan.wire);
   report.tiles       = call.plan.tiles;
@@ -237,10 +253,7 @@ compress_report compressor::compress(span<const_tensor_view const> tensors, samp
   auto const start = std::chrono::steady_clock::now();
   host::default_arithmetic const settings;
   if (!stream.is_host()) {
-    if (memory.active()) {
-      refuse("memory: error feedback is not made on a CUDA stream yet; use bird::on_host");
-    }
-    return compress_on_device(tensors, options_, key, nullptr, packet, scratch, stream);
+    return compress_on_device(tensors, options_, key, nullptr, memory, packet, scratch, stream);
   }
   checked_call call = check_call(tensors, options_, packet, scratch);
   check_feedback(options_, memory, tensors.size());
@@ -306,7 +319,7 @@ compress_report compressor::compress_replayable(span<const_tensor_view const> te
     refuse("step_counter: is null");
   }
   check_alignment(step_counter, sizeof *step_counter, "step_counter");
-  return compress_on_device(tensors, options_, key, step_counter, packet, scratch, stream);
+  return compress_on_device(tensors, options_, key, step_counter, feedback{}, packet, scratch, stream);
 }
 
 void decompress(span<std::byte const> packet, span<tensor_view const> tensors, span<std::byte> scratch,

@@ -56,7 +56,8 @@ struct sample_key {
 };
 
 /// Memory of an error-feedback compressor; the caller owns it and pays for it: 4 or 8 bytes an element.
-/// Each inner pointer addresses the fp32 buffer of one tensor of the list, with as many elements.
+/// Each inner pointer addresses the fp32 buffer of one tensor of the list, with as many elements, where the
+/// tensors are: on the host or on the device. The lists of pointers themselves are read during the call.
 struct feedback {
   span<float* const> residual;  ///< what earlier packets left behind; one pointer a tensor
   span<float* const> velocity;  ///< momentum correction (DGC, section 3.1); empty: none
@@ -105,9 +106,10 @@ class compressor {
   [[nodiscard]] std::size_t decode_scratch_bytes(span<const_tensor_view const> tensors,
                                                  std::size_t packets = 1) const;
 
-  /// tensors -> packet. With a CUDA stream all buffers are in memory of the current device, the work is
-  /// enqueued in at most two kernels, without allocation or waiting, and may be captured in a graph; the
-  /// report then tells only what is known beforehand (dense_bytes, tiles), and the rest is in the packet.
+  /// tensors -> packet. With a CUDA stream all buffers are in memory of the current device (residuals and
+  /// velocities too), the work is enqueued in two kernels, five with error feedback, without allocation or
+  /// waiting, and may be captured in a graph; the report then tells only what is known beforehand
+  /// (dense_bytes, tiles), and the rest is in the packet.
   /// @param packet  16-byte aligned, at least packet_capacity(tensors) bytes
   /// @param scratch 16-byte aligned, at least compress_scratch_bytes(tensors) bytes; contents are lost
   /// @param memory  error feedback; only with sampling::top, since a sampler with a residual diverges

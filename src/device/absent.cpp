@@ -16,8 +16,8 @@ std::size_t compress_scratch_bytes(list_plan const&, compressor_options const&) 
 std::size_t decode_scratch_bytes(list_plan const&, compressor_options const&, std::size_t) { return 0; }
 int current_device() { refuse(); }
 void check_device_memory(void const*, std::string const&, int) { refuse(); }
-void compress(list_plan const&, compressor_options const&, sample_key const&, std::uint32_t*, std::uint64_t,
-              std::byte*, std::byte*, stream_ref)
+void compress(list_plan const&, compressor_options const&, sample_key const&, std::uint32_t*, feedback const&,
+              std::uint64_t, std::byte*, std::byte*, stream_ref)
 {
   refuse();
 }

@@ -97,11 +97,27 @@ std::uint64_t histogram_bytes(compressor_options const& options)
   return 0;
 }
 
+/// The same list cut into items of plain elements, of which nothing but an Inf or NaN is asked.
+struct element_list {
+  explicit element_list(device_list const& list) : segments{list.segments}
+  {
+    for (segment& one : segments) {
+      one.first_item = piece(items);
+      items += rule::ceil_div(one.count, item_elements);
+    }
+    (void)piece(items);
+  }
+  std::vector<segment> segments;
+  std::uint64_t items = 0;
+};
+
 /// Parts of the scratch, in order; control and histograms stand first, since they are cleared together.
+/// Error feedback goes with top alone, so only top has room for it.
 struct scratch_parts {
   scratch_parts(device_list const& list, list_plan const& plan, compressor_options const& options,
                 std::byte* scratch)
   {
+    std::uint64_t const fed = options.sampling == sampling::top ? list.segments.size() : 0;
     scratch_cursor cursor{scratch};
     control      = cursor.take<compress_control>(1);
     histograms   = cursor.take<std::byte>(list.sampled * histogram_bytes(options));
@@ -112,6 +128,9 @@ struct scratch_parts {
     summaries    = cursor.take<std::uint32_t>(list.items);
     norms        = cursor.take<float>(list.stores_norms ? plan.tiles : list.draws);
     slots        = cursor.take<slot>(plan.slots);
+    gradients    = cursor.take<segment>(fed);
+    buffers      = cursor.take<feedback_buffers>(fed);
+    seen         = cursor.take<std::uint32_t>(fed == 0 ? 0 : element_list{list}.items);
     bytes        = cursor.taken();
   }
 
@@ -124,8 +143,46 @@ struct scratch_parts {
   std::uint32_t* summaries;
   float* norms;
   slot* slots;
+  segment* gradients;
+  feedback_buffers* buffers;
+  std::uint32_t* seen;
   std::uint64_t bytes;
 };
+
+norm_work norms_of(device_list const& list, scratch_parts const& parts, compressor_options const& options)
+{
+  norm_work norms{};
+  norms.list          = parts.segments;
+  norms.segment_count = static_cast<std::uint32_t>(list.segments.size());
+  norms.items         = static_cast<std::uint32_t>(list.items);
+  norms.kind          = options.norm;
+  norms.norms         = list.stores_norms ? parts.norms : nullptr;
+  norms.summaries     = parts.summaries;
+  return norms;
+}
+
+/// What the residuals take from the gradients; `list` stands for the residuals afterwards.
+gradient_summaries feed(device_list& list, list_plan const& plan, feedback const& memory,
+                        scratch_parts const& parts, stream_ref stream)
+{
+  element_list const gradients{list};
+  norm_work look{};
+  look.list          = parts.gradients;
+  look.segment_count = static_cast<std::uint32_t>(gradients.segments.size());
+  look.items         = static_cast<std::uint32_t>(gradients.items);
+  look.summaries     = parts.seen;
+  tile_norms(plan.type, look, gradients.segments, stream.get());
+
+  std::vector<feedback_buffers> buffers;
+  for (std::size_t i = 0; i < list.segments.size(); ++i) {
+    buffers.push_back(
+      {list.segments[i].data, memory.residual[i], memory.velocity.empty() ? nullptr : memory.velocity[i]});
+    list.segments[i].data = memory.residual[i];
+  }
+  gradient_summaries const seen{parts.gradients, parts.seen, look.items};
+  accumulate(plan.type, seen, look.segment_count, memory.momentum, buffers, parts.buffers, stream.get());
+  return seen;
+}
 
 }  // namespace
 
@@ -135,23 +192,21 @@ std::size_t compress_scratch_bytes(list_plan const& plan, compressor_options con
 }
 
 void compress(list_plan const& plan, compressor_options const& options, sample_key const& key,
-              std::uint32_t* step_counter, std::uint64_t capacity, std::byte* packet, std::byte* scratch,
-              stream_ref stream)
+              std::uint32_t* step_counter, feedback const& memory, std::uint64_t capacity, std::byte* packet,
+              std::byte* scratch, stream_ref stream)
 {
-  device_list const list = list_of(plan, options);
+  device_list list = list_of(plan, options);
   scratch_parts const parts{list, plan, options, scratch};
 
-  norm_work norms{};
-  norms.list          = parts.segments;
-  norms.segment_count = static_cast<std::uint32_t>(list.segments.size());
-  norms.items         = static_cast<std::uint32_t>(list.items);
-  norms.kind          = options.norm;
-  norms.norms         = list.stores_norms ? parts.norms : nullptr;
-  norms.summaries     = parts.summaries;
+  compress_work work{};
+  if (memory.active()) {
+    work.gradients = feed(list, plan, memory, parts, stream);
+    work.buffers   = parts.buffers;
+  }
+  norm_work norms     = norms_of(list, parts, options);
   norms.cleared       = reinterpret_cast<std::uint32_t*>(scratch);
   norms.cleared_words = static_cast<std::uint32_t>(parts.cleared / sizeof(std::uint32_t));
 
-  compress_work work{};
   work.header            = plain_header(plan, options, key, capacity);
   work.list              = parts.segments;
   work.items             = norms.items;
@@ -170,8 +225,11 @@ void compress(list_plan const& plan, compressor_options const& options, sample_k
   work.slots             = parts.slots;
   work.packet            = packet;
 
-  tile_norms(plan.type, norms, list.segments, stream.get());
+  tile_norms(memory.active() ? dtype::float32 : plan.type, norms, list.segments, stream.get());
   sample_and_compact(work, stream.get());
+  if (memory.active()) {
+    settle(work, stream.get());
+  }
 }
 
 }  // namespace bird::device

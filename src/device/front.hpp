@@ -24,8 +24,8 @@ void check_device_memory(void const* address, std::string const& name, int devic
 
 /// Arguments have been checked. @throws cuda_error
 void compress(list_plan const& plan, compressor_options const& options, sample_key const& key,
-              std::uint32_t* step_counter, std::uint64_t capacity, std::byte* packet, std::byte* scratch,
-              stream_ref stream);
+              std::uint32_t* step_counter, feedback const& memory, std::uint64_t capacity, std::byte* packet,
+              std::byte* scratch, stream_ref stream);
 void decompress(span<std::byte const> packet, span<tensor_view const> tensors, span<std::byte> scratch,
                 stream_ref stream);
 void apply(span<weighted_packet const> packets, span<tensor_view const> tensors, span<std::byte> scratch,

@@ -4,6 +4,7 @@
 /// slots), so all blocks meet between them; see sample_*.cuh and compact.cuh for the phases.
 #include "compact.cuh"
 #include "launch.hpp"
+#include "lay_out.cuh"
 #include "sample_select.cuh"
 #include "sample_systematic.cuh"
 #include "sample_uniform.cuh"

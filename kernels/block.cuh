@@ -17,8 +17,10 @@ inline constexpr std::uint32_t all_lanes     = 0xFFFFFFFFU;
 
 /// Blocks of a multiprocessor that a kernel must leave registers for; without it the compiler spills some to
 /// stay at more. Four leave 64 registers a thread: 1024 threads with 64 bytes of loads each under way are
-/// twice what the memory's latency asks for. Phases that meet at barriers are not better with more than two.
+/// twice what the memory's latency asks for. decode has windows in shared memory and stores that nobody waits
+/// for: three. Phases that meet at barriers are not better with more than two.
 inline constexpr std::uint32_t streaming_blocks = 4;
+inline constexpr std::uint32_t decoding_blocks  = 3;
 inline constexpr std::uint32_t meeting_blocks   = 2;
 
 __device__ inline std::uint32_t lane_id() { return threadIdx.x % warp_lanes; }

@@ -140,7 +140,8 @@ class packet_writer {
   /// The block that comes last writes the sum of all.
   __device__ void add_up()
   {
-    std::uint64_t const sum = block_sum(sum_of_terms(w_.packet, w_.control->total_bytes));
+    std::uint64_t const rest = sums_values() ? w_.control->values_offset : w_.control->total_bytes;
+    std::uint64_t const sum  = block_sum(value_terms_ + sum_of_terms(w_.packet, rest));
     if (threadIdx.x == 0) {
       add(&w_.control->checksum, sum);
       if (add_acquire_release(&w_.control->finished, 1) == gridDim.x - 1) {
@@ -156,6 +157,19 @@ class packet_writer {
 
  private:
   [[nodiscard]] __device__ std::uint32_t slots() const { return w_.control->slots; }
+
+  /// Values that fill vectors enter the checksum as they are written; signs share words and are read again.
+  [[nodiscard]] __device__ bool sums_values() const { return w_.header.values != values::sign; }
+
+  /// Writes sixteen bytes of a value region.
+  __device__ void put(std::uint64_t offset, uint4 raw)
+  {
+    *reinterpret_cast<uint4*>(w_.packet + offset) = raw;
+    if (sums_values()) {
+      value_terms_ += rule::checksum_term(offset / 8, std::uint64_t{raw.y} << 32 | raw.x) +
+                      rule::checksum_term(offset / 8 + 1, std::uint64_t{raw.w} << 32 | raw.z);
+    }
+  }
   [[nodiscard]] __device__ std::uint32_t* word(std::uint64_t offset) const
   {
     return reinterpret_cast<std::uint32_t*>(w_.packet + offset);
@@ -270,7 +284,6 @@ class packet_writer {
     auto const stride             = static_cast<std::uint32_t>(rule::slot_elements(s.role, s.tile));
     bool const whole              = stride % width == 0;
     value_locator const where{begin, stride};
-    auto* const region = reinterpret_cast<Stored*>(w_.packet + state.region_offset);
     for (std::uint64_t first = begin + threadIdx.x * width; first < end; first += block_threads * width) {
       Stored out[width] = {};
       if (whole) {
@@ -280,7 +293,7 @@ class packet_writer {
           store_run<1>(s, state, where.of(first + i), out + i);
         }
       }
-      store_vector(region + first, out);
+      put(state.region_offset + first * sizeof(Stored), pack_vector(out));
     }
   }
 
@@ -326,22 +339,22 @@ class packet_writer {
   __device__ void write_dense(segment const& s, segment_state const& state, std::uint64_t begin,
                               std::uint64_t end)
   {
-    auto* const region = reinterpret_cast<Wire*>(w_.packet + state.region_offset);
     if (w_.buffers != nullptr && w_.control->refused != 0) {
-      copy_all(static_cast<Wire const*>(w_.buffers[s.number].gradient), begin, end, region);
+      copy_all(static_cast<Wire const*>(w_.buffers[s.number].gradient), state.region_offset, begin, end);
     } else {
-      copy_all(static_cast<T const*>(s.data), begin, end, region);
+      copy_all(static_cast<T const*>(s.data), state.region_offset, begin, end);
     }
   }
 
   template <class From>
-  static __device__ void copy_all(From const* data, std::uint64_t begin, std::uint64_t end, Wire* region)
+  __device__ void copy_all(From const* data, std::uint64_t region, std::uint64_t begin, std::uint64_t end)
   {
     constexpr std::uint32_t width = vector_width<Wire>;
     bool const aligned            = std::is_same_v<From, Wire> && is_vector_aligned(data);
     for (std::uint64_t first = begin + threadIdx.x * width; first < end; first += block_threads * width) {
+      std::uint64_t const offset = region + first * sizeof(Wire);
       if (aligned && first + width <= end) {
-        *reinterpret_cast<uint4*>(region + first) = *reinterpret_cast<uint4 const*>(data + first);
+        put(offset, *reinterpret_cast<uint4 const*>(data + first));
         continue;
       }
       Wire out[width] = {};
@@ -352,12 +365,13 @@ class packet_writer {
           out[i] = rule::narrow_to<Wire>::from(rule::widen(data[first + i]));
         }
       }
-      store_vector(region + first, out);
+      put(offset, pack_vector(out));
     }
   }
 
   compress_work const& w_;
   rule::philox_key key_;
+  std::uint64_t value_terms_ = 0;  ///< of the checksum, of what this thread has written
 };
 
 }  // namespace bird::device

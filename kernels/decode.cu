@@ -22,7 +22,7 @@ __device__ void decode(decode_work const& work, output const* outputs)
 }
 
 template <decode_mode Mode, std::uint32_t Capacity>
-__global__ void __launch_bounds__(block_threads, streaming_blocks)
+__global__ void __launch_bounds__(block_threads, decoding_blocks)
   decode_to_table(__grid_constant__ decode_work const work,
                   __grid_constant__ launch_table<output, Capacity> const table)
 {
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(block_threads, streaming_blocks)
 }
 
 template <decode_mode Mode>
-__global__ void __launch_bounds__(block_threads, streaming_blocks)
+__global__ void __launch_bounds__(block_threads, decoding_blocks)
   decode_to_list(__grid_constant__ decode_work const work)
 {
   decode<Mode>(work, work.outputs);

@@ -97,14 +97,19 @@ __device__ inline std::uint32_t pack(T const* values, T)
   return static_cast<std::uint32_t>(values[0].bits) | static_cast<std::uint32_t>(values[1].bits) << 16;
 }
 
+template <class T>
+__device__ inline uint4 pack_vector(T const* values)
+{
+  constexpr std::uint32_t a_word = sizeof(std::uint32_t) / sizeof(T);
+  return make_uint4(pack(values, T{}), pack(values + a_word, T{}), pack(values + 2 * a_word, T{}),
+                    pack(values + 3 * a_word, T{}));
+}
+
 /// @param address a multiple of 16
 template <class T>
 __device__ inline void store_vector(T* address, T const* values)
 {
-  constexpr std::uint32_t a_word = sizeof(std::uint32_t) / sizeof(T);
-  *reinterpret_cast<uint4*>(address) =
-    make_uint4(pack(values, T{}), pack(values + a_word, T{}), pack(values + 2 * a_word, T{}),
-               pack(values + 3 * a_word, T{}));
+  *reinterpret_cast<uint4*>(address) = pack_vector(values);
 }
 
 /// Elements first, first + 1, ... of which `count` exist.

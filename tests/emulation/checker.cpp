@@ -46,8 +46,10 @@ struct access_record {
 struct word_state {
   access_record write;
   access_record reads[3];
-  std::uint8_t owned;    ///< bytes that belong to a region
-  std::uint8_t written;  ///< bytes that have a value
+  std::uint32_t launch;     ///< that touched it last, as its kernel_begin
+  std::uint8_t owned;       ///< bytes that belong to a region
+  std::uint8_t written;     ///< bytes that have a value
+  std::uint8_t touched[2];  ///< bytes that this launch has read, and written
 };
 
 char* states               = nullptr;  ///< one word_state for each word of the arena
@@ -55,11 +57,10 @@ std::uint32_t kernel_begin = 0;        ///< all up to this time happened before 
 std::uint32_t latest       = 0;
 std::vector<std::uint32_t> clocks;                            ///< of the places
 std::unordered_map<void const*, shared_knowledge> published;  ///< by releases, to whom acquires
-int until_switch            = 1;
-char* program_begin         = nullptr;
-char* program_end           = nullptr;
-std::uint64_t bytes_read    = 0;
-std::uint64_t bytes_written = 0;
+int until_switch    = 1;
+char* program_begin = nullptr;
+char* program_end   = nullptr;
+traffic moved;  ///< by this launch
 
 word_state& state_of(char const* address)
 {
@@ -174,8 +175,7 @@ void on_launch(unsigned places)
   kernel_begin = ++latest;
   clocks.assign(places, kernel_begin);
   published.clear();
-  bytes_read    = 0;
-  bytes_written = 0;
+  moved = traffic{};
 }
 
 void on_start(fiber& one)
@@ -298,6 +298,21 @@ void check_order(word_state& word, char const* address, access_record const& min
   word.reads[choices.below(3)] = mine;
 }
 
+/// Bytes of global memory that an access touches, and which of them this launch had not touched so before.
+void count(word_state& word, std::uint8_t bytes, bool writes)
+{
+  if (word.launch != kernel_begin) {
+    word.launch     = kernel_begin;
+    word.touched[0] = 0;
+    word.touched[1] = 0;
+  }
+  std::uint8_t& before = word.touched[writes ? 1 : 0];
+  auto const fresh     = static_cast<unsigned>(bytes & ~before);
+  before               = static_cast<std::uint8_t>(before | bytes);
+  (writes ? moved.written : moved.read) += static_cast<unsigned>(__builtin_popcount(bytes));
+  (writes ? moved.written_once : moved.read_once) += static_cast<unsigned>(__builtin_popcount(fresh));
+}
+
 void access(void const* address, std::size_t size, bool writes, bool atomic, void const* return_address)
 {
   fiber* const one = running;
@@ -315,8 +330,6 @@ void access(void const* address, std::size_t size, bool writes, bool atomic, voi
       }
       return;
     }
-  } else {
-    (writes ? bytes_written : bytes_read) += size;
   }
   if (!atomic && --until_switch <= 0) {
     until_switch = 1 + static_cast<int>(choices.below(2 * current().preempt));
@@ -330,6 +343,9 @@ void access(void const* address, std::size_t size, bool writes, bool atomic, voi
     }
     if (!writes && (word.written & bytes) != bytes) {
       report("read of memory that nobody wrote, " + describe(word_address) + ", in " + source_line(code));
+    }
+    if (word_address >= arena + arena_shared_bytes) {
+      count(word, bytes, writes);
     }
     check_order(word, word_address, {one->clock, static_cast<std::uint16_t>(one->place), bytes, atomic, code},
                 writes, *one);
@@ -411,7 +427,7 @@ struct installation {
       }
       return true;
     };
-    checker.traffic = [] { return std::pair{bytes_read, bytes_written}; };
+    checker.moved = [] { return moved; };
   }
 } const install;
 

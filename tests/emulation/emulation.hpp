@@ -36,14 +36,21 @@ void reset(settings const& wanted);
 /// cudaErrorLaunchFailure, as on a device, until reset().
 [[nodiscard]] std::string take_reports();
 
+/// Bytes of global memory that a launch accessed; checked lane only.
+struct traffic {
+  std::uint64_t read         = 0;  ///< by all accesses together
+  std::uint64_t written      = 0;
+  std::uint64_t read_once    = 0;  ///< different bytes: what a cache without limits would fetch
+  std::uint64_t written_once = 0;
+};
+
 /// Kernels that ran.
 struct launch_record {
   std::string kernel;
   unsigned blocks;
   unsigned threads;
   bool cooperative;
-  std::uint64_t bytes_read;     ///< of global memory; checked lane only
-  std::uint64_t bytes_written;  ///< the same
+  traffic bytes;
 };
 [[nodiscard]] std::vector<launch_record> const& launches();
 

@@ -385,10 +385,9 @@ bool run_grid(grid_launch const& launch)
   grid_run{launch}.run();
   copy_image(shared_image.begin, own_image.data(), shared_image.size);
   unsigned const blocks = launch.grid.x * launch.grid.y * launch.grid.z;
-  auto const traffic =
-    checker.traffic != nullptr ? checker.traffic() : std::pair<std::uint64_t, std::uint64_t>{0, 0};
+  traffic const moved   = checker.moved != nullptr ? checker.moved() : traffic{};
   note_launch({launch.kernel, blocks, launch.threads.x * launch.threads.y * launch.threads.z,
-               launch.cooperative, traffic.first, traffic.second});
+               launch.cooperative, moved});
   current_launch = nullptr;
   return !aborted;
 }

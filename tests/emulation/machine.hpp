@@ -185,8 +185,8 @@ struct checker_hooks {
   /// A copy, or a fill where `from` is null. @returns false when it was reported
   bool (*copied)(char const* to, char const* from, std::size_t size) = nullptr;
   void (*task)(task_times const& known, unsigned lane)               = nullptr;  ///< the next kernel or copy
-  void (*all_ordered)()                                = nullptr;  ///< later tasks follow all earlier ones
-  std::pair<std::uint64_t, std::uint64_t> (*traffic)() = nullptr;  ///< bytes read and written by this grid
+  void (*all_ordered)() = nullptr;  ///< later tasks follow all earlier ones
+  traffic (*moved)()    = nullptr;  ///< by this grid
 };
 extern checker_hooks checker;
 

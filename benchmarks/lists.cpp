@@ -1,57 +1,20 @@
 /// lists: many tensors in one call against one call for each, on tensors with the shapes of ResNet-50.
-#include <algorithm>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "codec.hpp"
 #include "rows.hpp"
+#include "shapes.hpp"
 
 namespace bird::bench {
 namespace {
 
-/// Elements of ResNet-50's 161 parameters: 53 convolutions, each with a scale and a shift, and one linear
-/// layer.
-std::vector<std::size_t> resnet50()
-{
-  std::vector<std::size_t> counts;
-  auto const convolution = [&](std::size_t in, std::size_t out, std::size_t width) {
-    counts.push_back(in * out * width * width);
-    counts.push_back(out);
-    counts.push_back(out);
-  };
-  convolution(3, 64, 7);
-  std::size_t channels            = 64;
-  std::size_t const blocks[]      = {3, 4, 6, 3};
-  std::size_t const bottleneck[]  = {64, 128, 256, 512};
-  constexpr std::size_t expansion = 4;
-  for (std::size_t stage = 0; stage < 4; ++stage) {
-    for (std::size_t block = 0; block < blocks[stage]; ++block) {
-      std::size_t const inner = bottleneck[stage];
-      convolution(channels, inner, 1);
-      convolution(inner, inner, 3);
-      convolution(inner, inner * expansion, 1);
-      if (block == 0) {
-        convolution(channels, inner * expansion, 1);
-      }
-      channels = inner * expansion;
-    }
-  }
-  counts.push_back(channels * 1000);
-  counts.push_back(1000);
-  return counts;
-}
-
 /// The list laid over one gradient; vectors go dense, as they would in training. `share` divides all counts.
 std::vector<const_tensor_view> tensors_of(inputs& data, std::size_t share)
 {
-  std::vector<std::size_t> counts = resnet50();
-  for (std::size_t& count : counts) {
-    count = std::max<std::size_t>(1, count / share);
-  }
-  std::size_t const total   = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  span<float const> const x = data.gradient(total);
+  std::vector<std::size_t> const counts = shrunk(resnet50(), share);
+  span<float const> const x             = data.gradient(elements_of(counts));
   std::vector<const_tensor_view> tensors;
   std::size_t first = 0;
   for (std::size_t const count : counts) {
@@ -63,22 +26,13 @@ std::vector<const_tensor_view> tensors_of(inputs& data, std::size_t share)
   return tensors;
 }
 
-std::size_t elements_of(std::size_t share)
-{
-  std::size_t total = 0;
-  for (std::size_t const count : resnet50()) {
-    total += std::max<std::size_t>(1, count / share);
-  }
-  return total;
-}
-
 }  // namespace
 
 void add_lists(suite& rows, inputs& data, axes const& over)
 {
   // A quick run takes a list of the same shape that is smaller by as much as its other sizes are.
   std::size_t const share = axes{}.large / over.large;
-  std::size_t const total = elements_of(share);
+  std::size_t const total = elements_of(shrunk(resnet50(), share));
   auto const elements     = static_cast<double>(total);
   work const amount{elements * sizeof(float), elements};
   for (int const threads : over.threads) {

@@ -67,8 +67,8 @@ void print_table(std::vector<result> const& results, bool judged, std::ostream& 
   }
   auto const column = static_cast<int>(width);
   char line[512];
-  std::snprintf(line, sizeof line, "%-*s %10s %10s %-4s %8s  %-17s %6s  %s\n", column, "row", "ours",
-                "reference", "", "ratio", "min..max", "goal", "met");
+  std::snprintf(line, sizeof line, "%-*s %10s %10s %-4s %8s  %-17s %6s  %-3s %10s\n", column, "row", "ours",
+                "reference", "", "ratio", "min..max", "goal", "met", "us");
   out << line;
   for (result const& r : results) {
     char range[64];
@@ -77,11 +77,12 @@ void print_table(std::vector<result> const& results, bool judged, std::ostream& 
     if (r.goal) {
       std::snprintf(goal, sizeof goal, "%.4g", *r.goal);
     }
-    std::snprintf(line, sizeof line, "%-*s %10.4g %10.4g %-4s %8.3g  %-17s %6s  %s\n", column, r.row.c_str(),
-                  r.ours, r.reference, name_of(r.unit), r.ratio, range, goal,
+    std::snprintf(line, sizeof line, "%-*s %10.4g %10.4g %-4s %8.3g  %-17s %6s  %-3s %10.4g\n", column,
+                  r.row.c_str(), r.ours, r.reference, name_of(r.unit), r.ratio, range, goal,
                   !r.goal || !judged ? ""
                   : r.met()          ? "yes"
-                                     : "NO");
+                                     : "NO",
+                  r.microseconds);
     out << line;
   }
 }
@@ -92,9 +93,10 @@ void print_json(std::vector<result> const& results, std::ostream& out)
   char const* separator = "";
   for (result const& r : results) {
     char numbers[256];
-    std::snprintf(numbers, sizeof numbers,
-                  R"("ours": %.6g, "reference": %.6g, "ratio": %.6g, "min": %.6g, "max": %.6g)", r.ours,
-                  r.reference, r.ratio, r.least, r.largest);
+    std::snprintf(
+      numbers, sizeof numbers,
+      R"("ours": %.6g, "reference": %.6g, "ratio": %.6g, "min": %.6g, "max": %.6g, "microseconds": %.6g)",
+      r.ours, r.reference, r.ratio, r.least, r.largest, r.microseconds);
     char goal[32] = "null";
     if (r.goal) {
       std::snprintf(goal, sizeof goal, "%.6g", *r.goal);

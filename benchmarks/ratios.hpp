@@ -27,11 +27,12 @@ struct result {
   std::string row;
   std::string reference_name;  ///< the one that was fastest
   bench::unit unit;
-  double ours      = 0;  ///< median, in the row's unit
-  double reference = 0;
-  double ratio     = 0;
-  double least     = 0;
-  double largest   = 0;
+  double ours         = 0;  ///< median, in the row's unit
+  double reference    = 0;
+  double ratio        = 0;
+  double least        = 0;
+  double largest      = 0;
+  double microseconds = 0;  ///< of one call of ours
   std::optional<double> goal;
 
   [[nodiscard]] bool met() const { return !goal || ratio >= *goal; }

@@ -50,12 +50,14 @@ TEST(Ratios, MissAGoalThatTheyDoNotReach)
 TEST(Ratios, AreWrittenAsJsonWithEveryField)
 {
   std::ostringstream out;
-  result r = compare_rates(row(3.0), {10}, {{"a \"quoted\" name", {5}}});
+  result r       = compare_rates(row(3.0), {10}, {{"a \"quoted\" name", {5}}});
+  r.microseconds = 2.5;
   print_json({r}, out);
   EXPECT_EQ(
     out.str(),
     "[\n  {\"row\": \"ours / theirs\", \"ours\": 10, \"reference\": 5, \"ratio\": 2, \"min\": 2, \"max\": 2, "
-    "\"goal\": 3, \"met\": false, \"unit\": \"GB/s\", \"reference_name\": \"a \\\"quoted\\\" name\"}\n]\n");
+    "\"microseconds\": 2.5, \"goal\": 3, \"met\": false, \"unit\": \"GB/s\", \"reference_name\": \"a "
+    "\\\"quoted\\\" name\"}\n]\n");
 }
 
 }  // namespace

@@ -49,31 +49,63 @@ class collector : public benchmark::BenchmarkReporter {
   std::set<std::string> failures_;
 };
 
+double amount_of(measurement const& m, unit in)
+{
+  return in == unit::gigabytes_per_second ? m.work.bytes : m.work.elements;
+}
+
 /// Rates of all repetitions in the row's unit.
 std::vector<double> rates(measurement const& m, unit in, std::vector<double> seconds)
 {
-  double const amount = in == unit::gigabytes_per_second ? m.work.bytes : m.work.elements;
   for (double& number : seconds) {
-    number = amount / number * 1e-9;
+    number = amount_of(m, in) / number * 1e-9;
   }
   return seconds;
 }
 
-/// Google Benchmark calls this once a repetition, and more often at first to find the number of iterations.
-void run_one(benchmark::State& state, measurement const& m, std::function<void()>& function)
-{
-  omp_set_num_threads(m.threads);
-  if (!function) {
-    try {
-      function = m.prepare();
-    } catch (std::exception const& failure) {
-      state.SkipWithError(failure.what());
-      return;
+/// A measurement that has been prepared, by the first who calls it.
+struct prepared {
+  std::function<void()> call;
+  std::function<double()> timed;
+
+  void prepare(measurement const& m)
+  {
+    if (!call && !timed) {
+      if (m.prepare_timed) {
+        timed = m.prepare_timed();
+      } else {
+        call = m.prepare();
+      }
     }
   }
-  for ([[maybe_unused]] auto iteration : state) {
-    function();
+};
+
+/// Google Benchmark calls this once a repetition, and more often at first to find the number of iterations.
+void run_one(benchmark::State& state, measurement const& m, prepared& function)
+{
+  omp_set_num_threads(m.threads);
+  try {
+    function.prepare(m);
+  } catch (std::exception const& failure) {
+    state.SkipWithError(failure.what());
+    return;
   }
+  for ([[maybe_unused]] auto iteration : state) {
+    if (function.timed) {
+      state.SetIterationTime(function.timed());
+    } else {
+      function.call();
+    }
+  }
+}
+
+[[noreturn]] void fail(std::set<std::string> const& failures)
+{
+  std::string message = "wrong results:";
+  for (std::string const& failure : failures) {
+    message += "\n  " + failure;
+  }
+  throw std::runtime_error{message};
 }
 
 }  // namespace
@@ -84,29 +116,64 @@ void suite::measure(measurement m)
   measurements_.emplace(name, std::move(m));
 }
 
-std::vector<result> suite::run(run_options const& options, std::ostream& progress)
+suite::selection suite::select(std::string const& filter) const
 {
-  std::regex const filter{options.filter};
-  std::vector<comparison> chosen;
-  std::set<std::string> needed;
+  std::regex const expression{filter};
+  selection chosen;
   for (comparison const& c : comparisons_) {
-    if (std::regex_search(c.row, filter)) {
-      chosen.push_back(c);
-      needed.insert(c.ours);
-      needed.insert(c.references.begin(), c.references.end());
+    if (std::regex_search(c.row, expression)) {
+      chosen.rows.push_back(c);
+      chosen.measurements.insert(c.ours);
+      chosen.measurements.insert(c.references.begin(), c.references.end());
     }
   }
-  if (chosen.empty()) {
-    throw no_such_row{"--filter: no row matches '" + options.filter + "'"};
+  if (chosen.rows.empty()) {
+    throw no_such_row{"--filter: no row matches '" + filter + "'"};
   }
+  return chosen;
+}
 
-  std::map<std::string, std::function<void()>> functions;
+std::size_t suite::check(run_options const& options, std::ostream& progress)
+{
+  selection const chosen = select(options.filter);
+  std::set<std::string> failures;
+  std::size_t done = 0;
+  for (std::string const& name : chosen.measurements) {
+    try {
+      prepared function;
+      function.prepare(measurements_.at(name));
+      if (function.timed) {
+        (void)function.timed();
+      } else {
+        function.call();
+      }
+    } catch (std::exception const& failure) {
+      failures.insert(name + ": " + failure.what());
+    }
+    progress << "\rchecked " << ++done << " of " << chosen.measurements.size() << std::flush;
+  }
+  progress << '\n';
+  if (!failures.empty()) {
+    fail(failures);
+  }
+  return done;
+}
+
+std::vector<result> suite::run(run_options const& options, std::ostream& progress)
+{
+  auto const [chosen, needed] = select(options.filter);
+  std::map<std::string, prepared> functions;
   for (std::string const& name : needed) {
-    measurement const& m            = measurements_.at(name);
-    std::function<void()>& function = functions[name];
-    benchmark::RegisterBenchmark(name.c_str(), [&m, &function](auto& state) { run_one(state, m, function); })
-      ->UseRealTime()
-      ->Unit(benchmark::kSecond);
+    measurement const& m   = measurements_.at(name);
+    prepared& function     = functions[name];
+    auto* const registered = benchmark::RegisterBenchmark(name.c_str(), [&m, &function](auto& state) {
+                               run_one(state, m, function);
+                             })->Unit(benchmark::kSecond);
+    if (m.prepare_timed) {
+      registered->UseManualTime();
+    } else {
+      registered->UseRealTime();
+    }
   }
   std::vector<std::string> arguments = {"bird_bench", "--benchmark_enable_random_interleaving=true",
                                         "--benchmark_repetitions=" + std::to_string(options.repetitions),
@@ -127,11 +194,7 @@ std::vector<result> suite::run(run_options const& options, std::ostream& progres
   progress << '\n';
 
   if (!collected.failures().empty()) {
-    std::string message = "wrong results:";
-    for (std::string const& failure : collected.failures()) {
-      message += "\n  " + failure;
-    }
-    throw std::runtime_error{message};
+    fail(collected.failures());
   }
   std::vector<result> results;
   for (comparison const& c : chosen) {
@@ -143,6 +206,7 @@ std::vector<result> suite::run(run_options const& options, std::ostream& progres
       references.push_back({name, rates_of(name)});
     }
     results.push_back(compare_rates(c, rates_of(c.ours), references));
+    results.back().microseconds = amount_of(measurements_.at(c.ours), c.unit) / results.back().ours * 1e-3;
   }
   return results;
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,11 +27,15 @@ struct work {
 /// @throws std::runtime_error when the result is wrong
 using preparation = std::function<std::function<void()>()>;
 
+/// The same for a function that measures itself, as a device does: it returns the seconds of one call.
+using timed_preparation = std::function<std::function<double()>()>;
+
 struct measurement {
   std::string name;
   int threads;
   bench::work work;
   preparation prepare;
+  timed_preparation prepare_timed = {};  ///< instead of `prepare`
 };
 
 struct no_such_row : std::runtime_error {
@@ -57,7 +62,17 @@ class suite {
   /// check
   std::vector<result> run(run_options const& options, std::ostream& progress);
 
+  /// Prepares the measurements that the rows that match need, which checks their results, and calls each
+  /// once. Same exceptions. @returns how many
+  std::size_t check(run_options const& options, std::ostream& progress);
+
  private:
+  struct selection {
+    std::vector<comparison> rows;
+    std::set<std::string> measurements;
+  };
+  [[nodiscard]] selection select(std::string const& filter) const;
+
   std::map<std::string, measurement> measurements_;
   std::vector<comparison> comparisons_;
 };

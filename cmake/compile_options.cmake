@@ -5,8 +5,7 @@ set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -W
 # Host and device must round alike: a * b + c is two roundings everywhere.
 set(cxx_options ${warnings} -ffp-contract=off)
 # nvcc hands the host half to g++, where -Wpedantic would trip over the line marks that nvcc writes.
-# A kernel that spills registers is a fault of its launch bounds: ptxas warns.
-set(cuda_options -fmad=false -Xptxas=-warn-spills -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
+set(cuda_options -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
 if(BIRD_WARNINGS_AS_ERRORS)
   list(APPEND cxx_options -Werror)
   list(APPEND cuda_options -Werror=all-warnings)

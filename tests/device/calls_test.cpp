@@ -1,76 +1,18 @@
 /// How device calls behave: launches, streams, graphs, bad memory, bad packets, failures.
 #include <numeric>
 
-#include "device_list.hpp"
+#include "device_call.hpp"
 
 namespace {
 
+using bird_test::call;
 using bird_test::device_buffer;
 using bird_test::host_buffer;
 using bird_test::stream;
 using bird_test::twin_list;
 using bird_test::twin_outputs;
 
-/// A list of three tensors, its buffers, and the packet that the host makes of it.
-struct call {
-  bird::compressor codec{bird::preset("tile")};
-  twin_list list{bird::dtype::float32, {{5'000}, {300, bird::segment_role::dense}, {2'000}}, 11};
-  device_buffer packet{codec.packet_capacity(list.host())};
-  device_buffer scratch{codec.compress_scratch_bytes(list.host())};
-  device_buffer decode_scratch{codec.decode_scratch_bytes(list.host())};
-
-  void compress(bird::stream_ref s, std::uint32_t step = 0) const
-  {
-    codec.compress(list.device(), {1, step, 2}, packet.span(), scratch.span(), s);
-  }
-  [[nodiscard]] std::vector<std::byte> host_packet(std::uint32_t step = 0) const
-  {
-    host_buffer bytes{codec.packet_capacity(list.host())};
-    host_buffer work{codec.compress_scratch_bytes(list.host())};
-    auto const report = codec.compress(list.host(), {1, step, 2}, bytes.span(), work.span(), bird::on_host);
-    auto const used   = bytes.span().first(report.packet_bytes);
-    return {used.begin(), used.end()};
-  }
-  void expect_packet(std::uint32_t step = 0) const
-  {
-    std::vector<std::byte> const wanted = host_packet(step);
-    std::vector<std::byte> got          = packet.bytes();
-    got.resize(wanted.size());
-    EXPECT_TRUE(got == wanted) << "step " << step;
-  }
-};
-
 class DeviceCall : public bird_test::device_test {};
-
-TEST_F(DeviceCall, CompressesInTwoKernelsWithoutWaitingOrAllocating)
-{
-  call const c;
-  stream const s;
-  emulation::counters const before = emulation::counted();
-  c.compress(s);
-  EXPECT_EQ(emulation::counted().synchronisations, before.synchronisations);
-  EXPECT_EQ(emulation::counted().allocations, before.allocations);
-  EXPECT_EQ(emulation::counted().copies + emulation::counted().fills, before.copies + before.fills);
-  s.wait();
-  EXPECT_EQ(emulation::launches().size(), 2U);
-  c.expect_packet();
-}
-
-TEST_F(DeviceCall, DecompressesInOneKernelWithoutWaitingOrAllocating)
-{
-  call const c;
-  stream const s;
-  c.compress(s);
-  s.wait();
-  twin_outputs const out{c.list.host(), bird::dtype::float32};
-  std::size_t const launches       = emulation::launches().size();
-  emulation::counters const before = emulation::counted();
-  bird::decompress(c.packet.span(), out.device(), c.decode_scratch.span(), s);
-  EXPECT_EQ(emulation::counted().synchronisations, before.synchronisations);
-  EXPECT_EQ(emulation::counted().allocations, before.allocations);
-  s.wait();
-  EXPECT_EQ(emulation::launches().size(), launches + 1);
-}
 
 TEST_F(DeviceCall, KeepsToItsStreamsOrder)
 {
@@ -129,7 +71,7 @@ TEST_F(DeviceCall, DrawsAnotherSampleAtEachReplayOfACapturedGraph)
                               c.packet.span(), c.scratch.span(), s);
   bird_test::require(cudaStreamEndCapture(s.get(), &graph), "end");
   bird_test::require(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
-  std::uint32_t const replays = emulation::is_checked() ? 10 : 100;
+  std::uint32_t const replays = bird_test::is_checked() ? 10 : 1000;
   for (std::uint32_t replay = 0; replay < replays; ++replay) {
     bird_test::require(cudaGraphLaunch(exec, s.get()), "launch");
     s.wait();
@@ -139,48 +81,45 @@ TEST_F(DeviceCall, DrawsAnotherSampleAtEachReplayOfACapturedGraph)
   cudaGraphDestroy(graph);
 }
 
-TEST_F(DeviceCall, RefusesHostMemoryAndAnotherDevicesMemoryByName)
+TEST_F(DeviceCall, TakesReplaysOfOneGraphFromTwoStreamsOneAfterTheOther)
 {
-  emulation::settings two;
-  two.devices = 2;
-  emulation::reset(two);
   call const c;
-  stream const s;
-  EXPECT_THROW(c.codec.compress(c.list.host(), {}, c.packet.span(), c.scratch.span(), s),
-               bird::invalid_argument);
-  bird_test::require(cudaSetDevice(1), "cudaSetDevice");
-  try {
-    c.compress(s);
-    ADD_FAILURE() << "memory of device 0 was taken on device 1";
-  } catch (bird::invalid_argument const& error) {
-    EXPECT_NE(std::string{error.what()}.find("device 0"), std::string::npos) << error.what();
+  stream const both[2];
+  device_buffer const counter{sizeof(std::uint32_t)};
+  std::uint32_t const begin = 3;
+  counter.fill_from(&begin);
+  cudaGraph_t graph    = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  bird_test::require(cudaStreamBeginCapture(both[0].get(), cudaStreamCaptureModeGlobal), "begin");
+  c.codec.compress_replayable(c.list.device(), {1, 0, 2}, reinterpret_cast<std::uint32_t*>(counter.data()),
+                              c.packet.span(), c.scratch.span(), both[0]);
+  bird_test::require(cudaStreamEndCapture(both[0].get(), &graph), "end");
+  bird_test::require(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+  std::uint32_t const replays = 10;
+  for (std::uint32_t replay = 0; replay < replays; ++replay) {
+    bird_test::require(cudaGraphLaunch(exec, both[replay % 2].get()), "launch");
   }
-  bird_test::require(cudaSetDevice(0), "cudaSetDevice");
-  EXPECT_EQ(emulation::launches().size(), 0U);
+  both[0].wait();
+  both[1].wait();
+  c.expect_packet(begin + replays - 1);
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
 }
 
-TEST_F(DeviceCall, FailsCleanlyWhereverTheRuntimeFails)
+TEST_F(DeviceCall, ServesTwoStreamsAtOnce)
 {
-  call const c;
-  twin_outputs const out{c.list.host(), bird::dtype::float32};
-  stream const s;
-  auto const work = [&] {
-    c.compress(s);
-    bird::decompress(c.packet.span(), out.device(), c.decode_scratch.span(), s);
-  };
-  emulation::fail_call(0, cudaSuccess);
-  work();
-  std::uint64_t const calls = emulation::calls_made();
-  ASSERT_GT(calls, 10U);
-  for (std::uint64_t n = 1; n <= calls; ++n) {
-    emulation::fail_call(n, cudaErrorLaunchOutOfResources);
-    EXPECT_THROW(work(), bird::cuda_error) << "call " << n;
-    emulation::fail_call(0, cudaSuccess);
-    s.wait();
+  call const one;
+  call const other;
+  stream const first;
+  stream const second;
+  for (std::uint32_t step = 0; step < 5; ++step) {
+    one.compress(first, step);
+    other.compress(second, step + 100);
   }
-  work();
-  bird::check_decoded(c.decode_scratch.span(), s);
-  c.expect_packet();
+  first.wait();
+  second.wait();
+  one.expect_packet(4);
+  other.expect_packet(104);
 }
 
 TEST_F(DeviceCall, RefusesDamagedPacketsAndLeavesTheTensorsAsTheyAre)
@@ -265,7 +204,7 @@ TEST_F(DeviceCall, NeverWritesOutsideForAHostilePacketWhoseChecksumIsRight)
       bird::check_decoded(c.decode_scratch.span(), s);
     } catch (bird::bad_packet const&) {
     }
-    ASSERT_EQ(emulation::take_reports(), "") << "trial " << trial;
+    ASSERT_EQ(bird_test::complaints(), "") << "trial " << trial;
   }
 }
 

@@ -1,61 +1,15 @@
 /// The device gives the host's bits: packets, decoded tensors and sums, for every choice of the codec.
-#include "device_list.hpp"
+#include "packet_pair.hpp"
 
 namespace {
 
 using bird_test::device_buffer;
 using bird_test::host_buffer;
+using bird_test::packet_pair;
 using bird_test::shape;
 using bird_test::stream;
 using bird_test::twin_list;
 using bird_test::twin_outputs;
-
-struct packet_pair {
-  host_buffer host;
-  device_buffer device;
-  std::size_t bytes;  ///< of the host's packet
-};
-
-packet_pair compress_both(bird::compressor const& codec, twin_list const& list, bird::sample_key key,
-                          stream const& s)
-{
-  std::size_t const capacity = codec.packet_capacity(list.host());
-  std::size_t const needed   = codec.compress_scratch_bytes(list.host());
-  packet_pair both{host_buffer{capacity}, device_buffer{capacity}, 0};
-  host_buffer scratch{needed};
-  device_buffer const device_scratch{needed};
-  both.bytes = codec.compress(list.host(), key, both.host.span(), scratch.span(), bird::on_host).packet_bytes;
-  codec.compress(list.device(), key, both.device.span(), device_scratch.span(), s);
-  s.wait();
-  return both;
-}
-
-void expect_same_packet(packet_pair& both, std::string const& what)
-{
-  std::vector<std::byte> const device = both.device.bytes();
-  auto const host                     = both.host.span();
-  for (std::size_t i = 0; i < both.bytes; ++i) {
-    ASSERT_EQ(device[i], host[i]) << what << ": byte " << i << " of " << both.bytes;
-  }
-}
-
-void expect_same_decoding(bird::compressor const& codec, twin_list const& list, packet_pair& both,
-                          bird::dtype type, stream const& s, std::string const& what)
-{
-  twin_outputs const out{list.host(), type};
-  device_buffer const scratch{codec.decode_scratch_bytes(list.host(), 2)};
-  bird::decompress(both.host.span(), out.host(), bird::on_host);
-  bird::decompress(both.device.span(), out.device(), scratch.span(), s);
-  bird::check_decoded(scratch.span(), s);
-  EXPECT_TRUE(out.same()) << what << ": decompress";
-
-  bird::weighted_packet const host_packets[]   = {{both.host.span(), 0.5F}, {both.host.span(), -1.25F}};
-  bird::weighted_packet const device_packets[] = {{both.device.span(), 0.5F}, {both.device.span(), -1.25F}};
-  bird::apply(host_packets, out.host(), bird::on_host);
-  bird::apply(device_packets, out.device(), scratch.span(), s);
-  bird::check_decoded(scratch.span(), s);
-  EXPECT_TRUE(out.same()) << what << ": apply";
-}
 
 std::vector<shape> shapes_of(std::uint32_t tile)
 {
@@ -197,23 +151,6 @@ TEST_F(DeviceCodec, TakesMoreTensorsThanTheParametersOfALaunchHold)
     packet_pair both = compress_both(codec, list, {2, 2, 2}, s);
     expect_same_packet(both, std::to_string(tensors) + " tensors");
     expect_same_decoding(codec, list, both, bird::dtype::float32, s, std::to_string(tensors) + " tensors");
-  }
-}
-
-TEST_F(DeviceCodec, GivesTheSameBitsUnderManySchedules)
-{
-  bird::compressor const codec{bird::preset("tile")};
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    emulation::settings schedule;
-    schedule.seed            = seed;
-    schedule.multiprocessors = 1 + static_cast<int>(seed % 5);
-    emulation::reset(schedule);
-    stream const s;
-    twin_list const list{bird::dtype::float32, {{9'000}, {30'000}}, 10};
-    packet_pair both = compress_both(codec, list, {3, 3, 3}, s);
-    expect_same_packet(both, "seed " + std::to_string(seed));
-    expect_same_decoding(codec, list, both, bird::dtype::float32, s, "seed " + std::to_string(seed));
-    ASSERT_EQ(emulation::take_reports(), "") << "seed " << seed;
   }
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bird/compressor.hpp"
-#include "emulation.hpp"
+#include "machine.hpp"
 #include "packet_layout.cuh"
 #include "real.cuh"
 
@@ -199,18 +199,23 @@ class stream {
   cudaStream_t handle_ = nullptr;
 };
 
-/// Begins each test with a fresh emulation, and fails it for whatever was reported.
+/// Begins each test on a fresh machine, and fails it for whatever went wrong there.
 class device_test : public ::testing::Test {
  protected:
   void SetUp() override
   {
-    emulation::reset();
-    allocations_ = emulation::live_allocations();
+    if (std::string const why = missing(); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+    start_afresh();
+    allocations_ = live_allocations();
   }
   void TearDown() override
   {
-    EXPECT_EQ(emulation::take_reports(), "");
-    EXPECT_EQ(emulation::live_allocations(), allocations_) << "device memory was leaked";
+    if (!IsSkipped()) {
+      EXPECT_EQ(complaints(), "");
+      EXPECT_EQ(live_allocations(), allocations_) << "device memory was leaked";
+    }
   }
 
  private:

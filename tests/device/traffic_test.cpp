@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "device_list.hpp"
+#include "emulation.hpp"
 #include "weight.cuh"
 
 namespace {
@@ -44,7 +45,7 @@ class Traffic : public bird_test::device_test, public ::testing::WithParamInterf
   void SetUp() override
   {
     device_test::SetUp();
-    if (!emulation::is_checked()) {
+    if (!bird_test::is_checked()) {
       GTEST_SKIP() << "the fast lane does not count bytes; device_checked_test does";
     }
   }

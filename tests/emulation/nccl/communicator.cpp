@@ -25,6 +25,35 @@ handles& all_handles()
 
 }  // namespace
 
+communicator::~communicator()
+{
+  if (ready) {
+    world->set_state(rank, presence::aborted, "its handle was never given out");
+  }
+  if (scratch != nullptr) {
+    ncclMemFree(scratch);
+  }
+}
+
+void communicator::launch_late()
+{
+  std::vector<std::function<void()>> late;
+  {
+    std::lock_guard const guard(mutex_);
+    polls_left_ = 0;
+    late.swap(late_);
+  }
+  for (auto const& launch : late) {
+    launch();
+  }
+}
+void communicator::forget_late()
+{
+  std::vector<std::function<void()>> late;  // destroyed without the lock
+  std::lock_guard const guard(mutex_);
+  late.swap(late_);
+}
+
 void communicator::fail(ncclResult_t code, std::string const& message)
 {
   std::lock_guard const guard(mutex_);
@@ -59,7 +88,6 @@ bool communicator::begin_polls(std::function<void()> late)
 
 ncclResult_t communicator::poll()
 {
-  std::vector<std::function<void()>> late;
   {
     std::lock_guard const guard(mutex_);
     if (error_ != ncclSuccess) {
@@ -72,11 +100,8 @@ ncclResult_t communicator::poll()
       --polls_left_;
       return ncclInProgress;
     }
-    late.swap(late_);
   }
-  for (auto const& launch : late) {
-    launch();
-  }
+  launch_late();
   return error();
 }
 

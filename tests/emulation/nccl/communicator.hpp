@@ -27,6 +27,11 @@ class traffic;
 
 class communicator {
  public:
+  communicator() = default;
+  ~communicator();
+  communicator(communicator const&)            = delete;
+  communicator& operator=(communicator const&) = delete;
+
   std::string name;
   bool blocking = true;
   int rank      = 0;
@@ -35,7 +40,7 @@ class communicator {
   std::string id;  ///< of the segment
   std::shared_ptr<traffic> sent;
 
-  // How far it is. `world` is set once, before `ready`.
+  // How far it is. All above and `world` are set before `ready`.
   std::shared_ptr<segment> world;
   std::atomic<bool> ready{false};
   std::atomic<bool> aborted{false};
@@ -52,6 +57,9 @@ class communicator {
   ncclResult_t poll();
   /// Begins `polls` polls in progress, after which `late` is done. @returns whether there are any
   bool begin_polls(std::function<void()> late);
+  /// Launches what waits for polls at once, or forgets it.
+  void launch_late();
+  void forget_late();
   /// @throws failure unless operations may be called now
   void require_usable() const;
 
@@ -61,8 +69,9 @@ class communicator {
   /// @throws failure when they make no progress
   void wait_for_operations();
 
-  std::uint64_t next_operation = 0;  ///< of the calling thread's; NCCL forbids two at once
-  std::uint64_t children       = 0;  ///< splits and shrinks so far
+  void* scratch                = nullptr;  ///< of ncclMemAlloc, as NCCL has buffers of its own
+  std::uint64_t next_operation = 0;        ///< of the calling thread's; NCCL forbids two at once
+  std::uint64_t children       = 0;        ///< splits and shrinks so far
 
   /// Operators made for this communicator.
   ncclRedOp_t add_operator(ncclDataType_t type, scaling const& scale);
@@ -113,18 +122,20 @@ struct wishes {
   static wishes from(ncclConfig_t const* config);
 };
 
-/// A communicator that has not joined yet, and how it does: in the calling thread, waits for the others.
-communicator_ref prepare(std::string const& id, int nranks, int rank, wishes const& wanted);
-void join(communicator& comm);
-
-/// The ids of children, and this rank in them. Split asks the other ranks; Shrink need not.
-struct child {
+/// Which communicator, and which rank of it.
+struct place {
   std::string id;
-  int nranks = 0;  ///< 0: this rank is in none
+  int nranks = 0;  ///< 0: none
   int rank   = 0;
 };
-child split(communicator& parent, int color, int key);
-child shrink(communicator& parent, std::set<int> const& excluded);
+/// A communicator that has not joined yet, and how it does: in the calling thread, waits for the others.
+/// Device -1: that of the thread, or the rank.
+communicator_ref prepare(wishes const& wanted, int device);
+void join(communicator& comm, place const& where);
+
+/// Children. Split asks the other ranks; Shrink need not.
+place split(communicator& parent, int color, int key);
+place shrink(communicator& parent, std::set<int> const& excluded);
 
 /// Ids as 128 bytes: a magic, random bytes, zeros, as NCCL's.
 ncclUniqueId make_id();

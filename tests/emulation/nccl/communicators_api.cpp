@@ -1,4 +1,6 @@
 /// Communicators: their making, their end, and what they say of themselves.
+#include <utility>
+
 #include "entry.hpp"
 #include "streams.hpp"
 
@@ -13,61 +15,34 @@ void check_ranks(int nranks, int rank)
   }
 }
 
+constexpr std::size_t scratch_bytes = 4096;
+
+/// Makes the communicator at `where()`, which may wait for other ranks.
+ncclResult_t make(ncclComm_t* out, wishes const& wanted, int device, std::function<place()> const& where)
+{
+  communicator_ref const comm = prepare(wanted, device);
+  if (ncclResult_t const result = ncclMemAlloc(&comm->scratch, scratch_bytes); result != ncclSuccess) {
+    throw failure(result, noted_error());
+  }
+  if (!comm->blocking) {
+    comm->begin_polls([] {});
+  }
+  return group::add(
+    {comm, [comm, where] { join(*comm, where()); }, [comm, out] { *out = add_handle(comm); }});
+}
+
 ncclResult_t init(ncclComm_t* out, int nranks, ncclUniqueId const& id, int rank, ncclConfig_t const* config,
                   int device = -1)
 {
   required(out, "comm");
   check_ranks(nranks, rank);
-  communicator_ref const comm = prepare(name_of(id), nranks, rank, wishes::from(config));
-  if (device >= 0) {
-    comm->device = device;
-  }
-  if (!comm->blocking) {
-    comm->begin_polls([] {});
-  }
-  return group::add({comm, [comm] { join(*comm); }, [comm, out] { *out = add_handle(comm); }});
+  place const where{name_of(id), nranks, rank};
+  return make(out, wishes::from(config), device, [where] { return where; });
 }
 
 wishes inherited(communicator const& parent, ncclConfig_t const* config)
 {
   return config != nullptr ? wishes::from(config) : wishes{parent.blocking, parent.name};
-}
-
-/// A communicator made from another; `find_place` may wait for its other ranks.
-ncclResult_t derive(communicator_ref const& parent, ncclComm_t* out, ncclConfig_t const* config,
-                    std::function<child()> const& find_place)
-{
-  wishes const wanted = inherited(*parent, config);
-  *out                = nullptr;
-  if (!wanted.blocking) {
-    // The handle must be there before the place is known. Whoever gets none learns it by now.
-    child const place = find_place();
-    if (place.nranks == 0) {
-      return ncclSuccess;
-    }
-    communicator_ref const comm = prepare(place.id, place.nranks, place.rank, wanted);
-    comm->device                = parent->device;
-    comm->begin_polls([] {});
-    return group::add({comm, [comm] { join(*comm); }, [comm, out] { *out = add_handle(comm); }});
-  }
-  auto const made = std::make_shared<communicator_ref>();
-  auto const body = [parent, wanted, find_place, made] {
-    child const place = find_place();
-    if (place.nranks == 0) {
-      return;
-    }
-    communicator_ref const comm = prepare(place.id, place.nranks, place.rank, wanted);
-    comm->device                = parent->device;
-    join(*comm);
-    *made = comm;
-  };
-  auto const finish = [made, out] {
-    if (*made) {
-      *out = add_handle(*made);
-    }
-  };
-  auto const runs_as = std::make_shared<communicator>();  // blocking, whatever the parent is
-  return group::add({runs_as, body, finish});
 }
 
 void require_ready(communicator const& comm)
@@ -87,6 +62,7 @@ void deregister_all(ncclComm_t handle, communicator& comm)
 
 void leave(communicator& comm, presence how)
 {
+  ncclMemFree(std::exchange(comm.scratch, nullptr));
   if (comm.ready) {
     comm.world->set_state(comm.rank, how);
   }
@@ -170,7 +146,13 @@ LOOPBACK_FUNCTION(ncclResult_t, CommSplit,
     if (color < NCCL_SPLIT_NOCOLOR) {
       throw failure(ncclInvalidArgument, "color is " + std::to_string(color));
     }
-    return derive(parent, newcomm, config, [parent, color, key] { return split(*parent, color, key); });
+    *newcomm = nullptr;
+    if (color == NCCL_SPLIT_NOCOLOR) {
+      auto const take_part = std::make_shared<communicator>();  // and get nothing
+      return group::add({take_part, [parent, key] { split(*parent, NCCL_SPLIT_NOCOLOR, key); }, [] {}});
+    }
+    return make(newcomm, inherited(*parent, config), parent->device,
+                [parent, color, key] { return split(*parent, color, key); });
   });
 }
 
@@ -197,7 +179,9 @@ LOOPBACK_FUNCTION(ncclResult_t, CommShrink,
     } else {
       parent->require_usable();
     }
-    return derive(parent, newcomm, config, [parent, excluded] { return shrink(*parent, excluded); });
+    *newcomm = nullptr;
+    return make(newcomm, inherited(*parent, config), parent->device,
+                [parent, excluded] { return shrink(*parent, excluded); });
   });
 }
 
@@ -226,9 +210,10 @@ LOOPBACK_FUNCTION(ncclResult_t, CommDestroy, (ncclComm_t comm))
     ncclCommGetAsyncError(comm, &state);  // by its exported name, as NCCL does
     deregister_all(comm, *found);
     remove_handle(comm);
-    if (state == ncclInProgress) {
-      found->aborted = true;
+    if (!found->ready) {
+      found->aborted = true;  // it still joins
     }
+    found->launch_late();
     streams::flush(*found);
     leave(*found, presence::left);
     return ncclSuccess;
@@ -243,6 +228,7 @@ LOOPBACK_FUNCTION(ncclResult_t, CommAbort, (ncclComm_t comm))
     }
     communicator_ref const found = remove_handle(comm);
     found->aborted               = true;
+    found->forget_late();
     leave(*found, presence::aborted);
     return ncclSuccess;
   });

@@ -24,7 +24,7 @@ namespace loopback {
 
 inline ncclResult_t failed(failure const& error)
 {
-  note_error(error.what());
+  note_error(std::string(error.what()) + " (" + ncclGetErrorString(error.code) + ")");
   if (group::is_open()) {
     group::note(error);
   }

@@ -1,5 +1,6 @@
 #include "faults.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <sstream>

@@ -55,35 +55,32 @@ wishes wishes::from(ncclConfig_t const* config)
   return wanted;
 }
 
-communicator_ref prepare(std::string const& id, int nranks, int rank, wishes const& wanted)
+communicator_ref prepare(wishes const& wanted, int device)
 {
   auto comm      = std::make_shared<communicator>();
-  comm->id       = id;
-  comm->nranks   = nranks;
-  comm->rank     = rank;
   comm->blocking = wanted.blocking;
   comm->name     = wanted.name;
-  int const cuda = streams::current_device();
-  comm->device   = thread_device >= 0 ? thread_device : cuda >= 0 ? cuda : rank;
-  comm->sent     = traffic::begin(id, comm->name, rank, nranks);
+  comm->device   = device >= 0 ? device : thread_device >= 0 ? thread_device : streams::current_device();
   return comm;
 }
 
-void join(communicator& comm)
+void join(communicator& comm, place const& where)
 {
-  try {
-    int number = 0;
-    ncclGetVersion(&number);  // by its exported name, as NCCL does
-    comm.world = segment::join("/bird_loopback_" + comm.id, comm.nranks, comm.rank, number,
-                               [&] { return comm.aborted.load(); });
-    comm.ready = true;
-  } catch (failure const& error) {
-    comm.fail(error.code, error.what());
-    throw;
+  comm.id     = where.id;
+  comm.nranks = where.nranks;
+  comm.rank   = where.rank;
+  comm.sent   = traffic::begin(where.id, comm.name, where.rank, where.nranks);
+  if (comm.device < 0) {
+    comm.device = where.rank;  // without CUDA each rank has a device of its own
   }
+  int number = 0;
+  ncclGetVersion(&number);  // by its exported name, as NCCL does
+  comm.world = segment::join("/bird_loopback_" + comm.id, comm.nranks, comm.rank, number,
+                             [&] { return comm.aborted.load(); });
+  comm.ready = true;
 }
 
-child split(communicator& parent, int color, int key)
+place split(communicator& parent, int color, int key)
 {
   struct member {
     std::int64_t key;
@@ -110,7 +107,7 @@ child split(communicator& parent, int color, int key)
           static_cast<int>(self - members.begin())};
 }
 
-child shrink(communicator& parent, std::set<int> const& excluded)
+place shrink(communicator& parent, std::set<int> const& excluded)
 {
   ++parent.children;
   std::string which = "shrink";

@@ -8,10 +8,24 @@
 
 using namespace loopback;
 
+namespace {
+
+/// @throws failure for a communicator that still joins
+communicator_ref find_ready(ncclComm_t handle)
+{
+  communicator_ref found = find(handle);
+  if (!found->ready) {
+    throw failure(ncclInvalidArgument, "the communicator is still in progress");
+  }
+  return found;
+}
+
+}  // namespace
+
 LOOPBACK_FUNCTION(ncclResult_t, CommCount, (ncclComm_t const comm, int* count))
 {
   return entered([&] {
-    required(count, "count") = find(comm)->nranks;
+    required(count, "count") = find_ready(comm)->nranks;
     return ncclSuccess;
   });
 }
@@ -19,7 +33,7 @@ LOOPBACK_FUNCTION(ncclResult_t, CommCount, (ncclComm_t const comm, int* count))
 LOOPBACK_FUNCTION(ncclResult_t, CommUserRank, (ncclComm_t const comm, int* rank))
 {
   return entered([&] {
-    required(rank, "rank") = find(comm)->rank;
+    required(rank, "rank") = find_ready(comm)->rank;
     return ncclSuccess;
   });
 }
@@ -27,7 +41,7 @@ LOOPBACK_FUNCTION(ncclResult_t, CommUserRank, (ncclComm_t const comm, int* rank)
 LOOPBACK_FUNCTION(ncclResult_t, CommCuDevice, (ncclComm_t const comm, int* device))
 {
   return entered([&] {
-    required(device, "device") = find(comm)->device;
+    required(device, "device") = find_ready(comm)->device;
     return ncclSuccess;
   });
 }
@@ -83,7 +97,8 @@ LOOPBACK_FUNCTION(ncclResult_t, MemAlloc, (void** ptr, size_t size))
 {
   return entered([&] {
     required(ptr, "ptr") = nullptr;
-    void* const memory   = faults::next_allocation_fails() ? nullptr : streams::allocate(size);
+    bool const fails     = call_depth::of_thread() == 1 && faults::next_allocation_fails();
+    void* const memory   = fails ? nullptr : streams::allocate(size);
     if (memory == nullptr) {
       throw failure(ncclUnhandledCudaError, "no memory for " + std::to_string(size) + " bytes");
     }
@@ -154,7 +169,7 @@ LOOPBACK_EXPORT ncclResult_t loopbackGetTraffic(ncclComm_t comm, char const* fun
 {
   try {
     required(out, "traffic") =
-      comm == nullptr ? traffic::sum_of_process(function) : find(comm)->sent->sum(function);
+      comm == nullptr ? traffic::sum_of_process(function) : find_ready(comm)->sent->sum(function);
     return ncclSuccess;
   } catch (failure const& error) {
     note_error(error.what());

@@ -10,16 +10,19 @@
 extern "C" {
 #endif
 
-/* Plans faults, and forgets those planned before; NULL or "": none. At the start: LOOPBACK_FAULTS. One or
- * more of, separated by commas, with operations numbered from 1 on each communicator: fail:N:CODE        the
- * N-th call from now that returns a result (1: the next) returns CODE, does nothing memory:N           the
- * N-th ncclMemAlloc from now fails with ncclUnhandledCudaError polls:N            non-blocking communicators
- * are in progress for N polls after each init and operation async:RANK:OP:CODE the rank has this asynchronous
- * error instead of running its operation OP kill:RANK:OP       SIGKILL to the process of the rank as it
- * starts OP die:RANK:OP        the rank counts as dead from there on: for ranks that are threads
- *   stall:RANK:OP      OP never ends on the rank, until it aborts
- *   slow:RANK:MS       each operation of the rank starts so much later
- *   corrupt:RANK:OP    what the rank sends in OP is inverted
+/* Plans faults, and forgets those planned before; NULL or "": none. At the start: LOOPBACK_FAULTS.
+ * One or more of these, separated by commas; operations are numbered from 1 on each communicator:
+ *
+ *   fail:N:CODE         the N-th call from now that returns a result (1: the next) returns CODE, does nothing
+ *   memory:N            the N-th ncclMemAlloc from now fails with ncclUnhandledCudaError
+ *   polls:N             non-blocking communicators are in progress for N polls after init and operations
+ *   async:RANK:OP:CODE  the rank has this asynchronous error instead of running its operation OP
+ *   kill:RANK:OP        SIGKILL to the process of the rank as it starts OP
+ *   die:RANK:OP         the rank counts as dead from there on: for ranks that are threads
+ *   stall:RANK:OP       OP never ends on the rank, until it aborts
+ *   slow:RANK:MS        each operation of the rank starts so much later
+ *   corrupt:RANK:OP     what the rank sends in OP is inverted
+ *
  * @returns ncclInvalidArgument for anything else, and then plans nothing */
 ncclResult_t loopbackPlanFaults(char const* faults);
 
